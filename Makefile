@@ -48,8 +48,9 @@ test-ci: ## run what CI runs on the newest Spark: the core, processes, random hi
 	@$(MAKE) test SELECTED='$(OF_CI)'
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
-SPARK_VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,private_names spark_connect plan_shape counted \
-  skipping narrowing dml driver_writes spread multi_insert qualify))
+SPARK_VERSION_TESTS := $(addprefix tests/,$(addsuffix .py,spark/test_private_names spark/test_spark_connect \
+  spark/test_plan_shape spark/test_counted spark/test_skipping spark/test_narrowing spark/test_spread dml/test_dml \
+  dml/test_multi_insert writing/test_driver_writes queries/test_qualify))
 
 .PHONY: prepare
 prepare: $(VENV)/.installed-test java ## get what test-oldest-spark and test-ci need, so that it can be done beside other work
@@ -67,7 +68,7 @@ test-all: $(VENV)/.installed-test $(KERBEROS) java ## run all tests but those of
 .PHONY: test-cluster
 test-cluster: $(VENV)/.installed-test java ## run the tests of a standalone cluster of Spark, and the DML on golden tables on one
 	@$(BIN)/python -m pytest -m cluster -q $(PYTEST_ARGS)
-	@$(BIN)/python -m tests.cluster -q -m 'not soak' tests/spark/test_golden_tables.py tests/spark/test_dml.py $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.cluster -q -m 'not soak' tests/spark/test_golden_tables.py tests/dml/test_dml.py $(PYTEST_ARGS)
 
 .PHONY: scale
 scale: $(VENV)/.installed-test java ## 20 million rows on a cluster of two workers (STORE=s3, hdfs or disk): times and memory
@@ -139,7 +140,7 @@ docs-picture: $(VENV)/.installed-docs java ## draw docs/terminal.svg from a sess
 
 .PHONY: notebooks
 notebooks: $(VENV)/.installed java ## run the notebooks and store them with their outputs (NOTEBOOKS='merge streaming' for some)
-	@$(BIN)/python -m tests.shell.notebook_runs $(NOTEBOOKS)
+	@$(BIN)/python -m tests.frontends.notebook_runs $(NOTEBOOKS)
 
 .PHONY: clean
 clean: ## remove what the other targets made; tables stay

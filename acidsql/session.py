@@ -15,17 +15,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from acidsql.absent_warehouse import check_warehouse, telling_absence, with_note_on_absence
 from acidsql.acid.object_names import table_of
-from acidsql.arrow_scan.scan_batches import ArrowScans
 from acidsql.compactor.background import Background
 from acidsql.compactor.http_endpoint import LOCAL
 from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
+from acidsql.engines.compaction_engines import CompactionEngines
+from acidsql.engines.statement_engines import StatementEngines
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.frame_statements import FrameStatements
+from acidsql.frame_api.frame_statements import FrameStatements
 from acidsql.grammar import statements as s
 from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.parser import parse
@@ -46,23 +46,24 @@ from acidsql.metastore.stream_claims import StreamClaims
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import XLOCK_WRITE
-from acidsql.planner.macro_expansion import Macro, with_macros
-from acidsql.results import QueryResult, Result, ScanResult, Summary
-from acidsql.settings import Settings, settings_of_file
+from acidsql.planner.queries.macro_expansion import Macro, with_macros
+from acidsql.request import Request
 from acidsql.snapshot.event_visibility import StoredEvent, stored_events
 from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
-from acidsql.spark.executor import Executor, Request
-from acidsql.spark.open_transaction import is_in_transaction
-from acidsql.spark.write.load_data import Loader
-from acidsql.statement_dispatch import StatementDispatch
-from acidsql.statement_log import check_variables, logged
-from acidsql.statement_plans import StatementPlans
+from acidsql.statements.absent_warehouse import check_warehouse, telling_absence, with_note_on_absence
+from acidsql.statements.dispatch import StatementDispatch
+from acidsql.statements.log import check_variables, logged
+from acidsql.statements.plans import StatementPlans
+from acidsql.statements.results import QueryResult, Result, ScanResult, Summary
+from acidsql.statements.settings import Settings, settings_of_file
+from acidsql.statements.variables import Variables
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.session_scratch import SessionScratch
 from acidsql.tracing import Phase, phase
 from acidsql.uses import Uses
-from acidsql.variables import Variables
+from acidsql.writing.load_data import Loader
+from acidsql.writing.session_transaction import is_in_transaction
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,30 +142,31 @@ class Session(FrameStatements):
         self._macros: dict[str, Macro] = {}
         self._streams: set[Stream] = set()
         self._transactions = Transactions(self._metastore, self._settings.patience)
-        self._executor = Executor(engine, self._transactions, self._settings.values)
+        self._engines = StatementEngines(engine, self._transactions, self._settings.values)
         ddl = Ddl(self._transactions, warehouse, engine.files, self._scratch, self._settings.values)
         lookup = TableLookup.waiting(self._transactions, engine.files)
-        self._plans = StatementPlans(engine, self._executor, ddl, lookup, self._settings.values)
+        self._plans = StatementPlans(engine, self._engines, ddl, lookup, self._settings.values)
         self.stream_claims = StreamClaims(self._transactions)
         """The claims of the streaming queries that write through this session."""
         of_shared_tables = Transactions(metastore, self._settings.patience)
-        self.compactor = Compactor(engine, of_shared_tables, self._settings.values)
+        self.compactor = Compactor(
+            CompactionEngines(engine, self._settings.values), of_shared_tables, self._settings.values
+        )
         """Runs compactions, and the background service."""
         self._background = Background(self.compactor, self._settings.values)
         self._dispatch = StatementDispatch(
             self._metastore,
             engine,
-            self._executor,
+            self._engines,
             ddl,
             lookup,
-            Loader(engine, self._transactions),
+            Loader(engine.files, self._transactions),
             self._plans,
             self._settings,
             self._variables,
             self._macros,
             self.compactor,
             self._background,
-            ArrowScans(engine.files),
         )
 
     @property
@@ -201,7 +203,7 @@ class Session(FrameStatements):
         >>> session.transaction_id is None
         True
         """
-        return self._executor.session_transaction.id
+        return self._engines.session_transaction.id
 
     @property
     def is_closed(self) -> bool:
@@ -285,7 +287,7 @@ class Session(FrameStatements):
             stream.drop_and_close()
         self._background.stop()
         self.stream_claims.release()
-        self._executor.close()
+        self._engines.close()
         if self._scratch.is_used and (is_local(self.warehouse) or self._engine.is_running):
             self._scratch.remove()
         self._metastore.close()
@@ -368,7 +370,7 @@ class Session(FrameStatements):
                 result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only, strict=strict)
             finally:
                 if not isinstance(result, QueryResult | ScanResult):
-                    self._executor.look_after_statement()
+                    self._engines.look_after_statement()
             if record is not None:
                 record.succeed(result)
         seconds = time.perf_counter() - started
@@ -388,7 +390,7 @@ class Session(FrameStatements):
     ) -> Result:
         """Runs a statement. Errors roll back the transaction that START TRANSACTION began (see keeps_transaction), but
         for IN_TRANSACTION: the statement is one that no transaction can have, and has done nothing."""
-        txn_id = self._executor.session_transaction.id
+        txn_id = self._engines.session_transaction.id
         if progress is not None and txn_id is not None:
             operation = f"A batch of stream '{progress.claim.id}'"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
@@ -401,13 +403,13 @@ class Session(FrameStatements):
                     result = self._dispatch.run(statement, Request(read, named, frames, progress, rows_only, strict))
                 return with_note_on_absence(result, statement, self._metastore, self.warehouse)
         except BaseException as error:
-            if txn_id is None or self._executor.session_transaction.id is None:
+            if txn_id is None or self._engines.session_transaction.id is None:
                 raise
-            lost = self._executor.session_transaction.lost
+            lost = self._engines.session_transaction.lost
             keeps = self.keeps_transaction or is_in_transaction(error)
-            if keeps and lost is None and self._executor.session_transaction.outlives(error):
+            if keeps and lost is None and self._engines.session_transaction.outlives(error):
                 raise error.with_hint(f"Transaction {txn_id} is still open.") from error.__cause__
-            self._executor.session_transaction.rollback()
+            self._engines.session_transaction.rollback()
             if isinstance(error, AcidSqlError):
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
             error.add_note(f"Transaction {txn_id} was rolled back.")
@@ -704,7 +706,7 @@ class Session(FrameStatements):
         try:
             yield self
         except BaseException:
-            if self._executor.session_transaction.id is not None:
+            if self._engines.session_transaction.id is not None:
                 self.execute("ROLLBACK")
             raise
         self.execute("COMMIT")

@@ -16,7 +16,7 @@ from acidsql.acid.table import Table
 from acidsql.batch_history import Action, BatchHistory, NewCheckpoint
 from acidsql.connection import default_session
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.merge_clauses import MergeClauses
+from acidsql.frame_api.merge_clauses import MergeClauses
 from acidsql.metastore.stream_claims import StreamUser
 from acidsql.metastore.streams import StreamProgress, StreamState, require_stream_id
 
@@ -86,8 +86,8 @@ def append(
     static = _static(partition or {})
 
     def insert(table: Table, frame: DataFrame) -> _Write:
-        from acidsql.partition_clause import partition_clause
-        from acidsql.planner.event_queries import name_sql
+        from acidsql.frame_api.partition_clause import partition_clause
+        from acidsql.grammar.quoting import name_sql
 
         columns = ", ".join(map(name_sql, frame.columns))
         into = f"{_name(table.database, table.name)}{partition_clause(static, table)} ({columns})"
@@ -147,7 +147,7 @@ def merge(
         raise AcidSqlError(Condition.INVALID_PARAMETER, name="keys", reason=reason)
 
     def merge_batch(_: Table, frame: DataFrame) -> _Write:
-        from acidsql.spark.batch_frames import newest
+        from acidsql.spark.frames.batch_frames import newest
 
         return _Write(text, newest(frame, key, by, {name for name in key if compared.get(name)}) if by else frame)
 
@@ -212,7 +212,7 @@ class _Sink:
 
     def _once(self, frame: DataFrame, batch: int) -> None:
         """One attempt, which begins with what is committed now: an earlier one may have committed unknown to it."""
-        from acidsql.spark.batch_frames import digest, is_running, query_of
+        from acidsql.spark.frames.batch_frames import digest, is_running, query_of
 
         query, claims, spark = query_of(frame), self.target.session.stream_claims, frame.sparkSession
         table = self.target.table()
@@ -299,7 +299,7 @@ def _is_newer(by: Sequence[str]) -> str:
     >>> _is_newer(["seq"])
     '(source.`seq` IS NOT NULL AND (target.`seq` IS NULL OR source.`seq` > target.`seq`))'
     """
-    from acidsql.planner.event_queries import name_sql
+    from acidsql.grammar.quoting import name_sql
 
     name, *rest = map(name_sql, by)
     first = f"source.{name} IS NOT NULL AND (target.{name} IS NULL OR source.{name} > target.{name})"
@@ -312,7 +312,7 @@ def _compared(merge: str) -> dict[str, bool]:
     """What `compared_columns` finds in the text of a MERGE. Raises PARSE_SYNTAX_ERROR."""
     from acidsql.grammar.parser import parse
     from acidsql.grammar.statements import Merge
-    from acidsql.planner.merge_keys import compared_columns
+    from acidsql.planner.merge.keys import compared_columns
 
     statement = parse(merge)
     assert isinstance(statement, Merge)

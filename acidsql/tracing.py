@@ -1,6 +1,6 @@
 """What one statement does, noted where it happens: its phases, transaction, snapshot and files.
 
-A statement is traced only where somebody wants to know (acidsql/statement_log.py). Elsewhere `current()` is None and a
+A statement is traced only where somebody wants to know (acidsql/statements/log.py). Elsewhere `current()` is None and a
 `phase` does nothing.
 """
 

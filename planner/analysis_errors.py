@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.function_names import nearest_functions
+from acidsql.planner.expressions.function_names import nearest_functions
 
 Parameters: TypeAlias = Mapping[str, str]
 _Maker: TypeAlias = Callable[[Parameters], AcidSqlError]

@@ -14,7 +14,7 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Table
 from acidsql.metastore.client import LockComponent, LockType, Operation, PartitionValues
-from acidsql.planner.partition_pruning import keeps
+from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Effect, Evolution, Facts, MultiWritePlan, Plan, Scan, WritePlan, changing
 
 XLOCK_OVERWRITE: Final = "hive.txn.xlock.iow"

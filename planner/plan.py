@@ -15,7 +15,7 @@ from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
 from acidsql.grammar.statements import TableName
 from acidsql.metastore.client import LockComponent
-from acidsql.planner.row_predicates import RowPredicate
+from acidsql.planner.conditions.row_predicates import RowPredicate
 
 ROWS: Final = ":rows"
 """The view that an events query reads: the rows that a statement found, with the new values beside the old ones."""
@@ -201,7 +201,7 @@ class KeyQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenFrame:
+class FrameRows:
     """A frame of the call whose columns are the rows of an INSERT: `columns` in this order, or all if it is None."""
 
     frame: str
@@ -209,18 +209,18 @@ class GivenFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenRows:
-    """The rows of an INSERT that nothing has to compute (given_rows.py): a tree for each of `columns` in each row, or
+class ArrowInsert:
+    """The rows of an INSERT that nothing has to compute (arrow_insert.py): a tree for each of `columns` in each row, or
     the columns of a frame. `constants` are the trees of the table's other columns, by name."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[exp.Expr, ...], ...] | GivenFrame
+    rows: tuple[tuple[exp.Expr, ...], ...] | FrameRows
     constants: Mapping[str, exp.Expr]
 
 
 @dataclass(frozen=True, slots=True)
-class GivenChanges:
-    """An UPDATE or DELETE that reads its target only (given_changes.py): the target's name in the query, the bound
+class ArrowChange:
+    """An UPDATE or DELETE that reads its target only (arrow_change.py): the target's name in the query, the bound
     condition, and the trees of SET by column, of which a DELETE has none."""
 
     alias: str
@@ -229,8 +229,8 @@ class GivenChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenClause:
-    """A WHEN clause of a GivenMerge: the columns of the source's query that it writes, by the names of the target's
+class ArrowClause:
+    """A WHEN clause of an ArrowMerge: the columns of the source's query that it writes, by the names of the target's
     columns, and the numbers of its branches. Columns that an UPDATE does not name keep their old values."""
 
     values: Mapping[str, str]
@@ -239,13 +239,13 @@ class GivenClause:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenMerge:
-    """A MERGE whose clauses depend on its source alone (given_merge.py): the query of the source, the columns of this
+class ArrowMerge:
+    """A MERGE whose clauses depend on its source alone (arrow_merge.py): the query of the source, the columns of this
     query that are compared with columns of the target, by the names of these, and the clauses by number."""
 
     source: QueryPlan
     keys: Mapping[str, str]
-    clauses: tuple[GivenClause, ...]
+    clauses: tuple[ArrowClause, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +319,7 @@ class WritePlan:
     views: tuple[View, ...] = ()
     """The views of the catalog whose definitions are part of `rows`."""
     source_span: Span | None = field(default=None, compare=False)
-    given: GivenRows | GivenChanges | GivenMerge | None = field(default=None, repr=False)
+    arrow: ArrowInsert | ArrowChange | ArrowMerge | None = field(default=None, repr=False)
     """What the statement does, where it can be read from values instead of SQL: a program without Spark may run it."""
     condensed: Condensed | None = field(default=None, repr=False)
     """The same events in fewer rows; None where a row has one event at most, or events in several partitions."""

@@ -6,17 +6,12 @@ import re
 from typing import Final
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.quoting import sql_string
 
 _MARK: Final = "acidsql-error"
 # The plan that Spark prints for a query which it cannot analyse contains the call of raise_error. It does not match,
 # because commas separate the parts of the message there.
 _MESSAGE: Final = re.compile(rf"{_MARK}\|([A-Z_0-9]+)\|((?:\w+=[^\x1f]*\x1f)*)\|{_MARK}")
-
-
-def sql_string(text: str) -> str:
-    """A Spark SQL string literal."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
-    return f"'{escaped}'"
 
 
 def raise_sql(condition: Condition, **parameters: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.grammar.statements import Delete, Insert, Merge, MultiInsert, Query, Update
-from acidsql.planner.delete import plan_delete
-from acidsql.planner.insert import plan_insert
-from acidsql.planner.merge import plan_merge
-from acidsql.planner.multi_insert import plan_multi_insert
+from acidsql.planner.dml.delete import plan_delete
+from acidsql.planner.dml.insert import plan_insert
+from acidsql.planner.dml.multi_insert import plan_multi_insert
+from acidsql.planner.dml.schema_evolution import check_no_evolution
+from acidsql.planner.dml.update import plan_update
+from acidsql.planner.merge.merge_planner import plan_merge
 from acidsql.planner.plan import Evolution, Facts, Plan
-from acidsql.planner.query import plan_query
-from acidsql.planner.schema_evolution import check_no_evolution
-from acidsql.planner.update import plan_update
+from acidsql.planner.queries.query import plan_query
 
 
 def plan_statement(

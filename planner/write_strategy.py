@@ -2,7 +2,8 @@
 
 Every strategy that `choose_strategy` can give leaves the same rows in the table; the strategies differ in what they
 cost. The choice is a function of the plan and of facts about the data, so that EXPLAIN can print the rule and a test
-can ask it anything. Each strategy is carried out by a file of its own in `acidsql/spark/write/`.
+can ask it anything. `ByArrow` is the Arrow engine's way (acidsql/arrow/executor.py). Each of Spark's strategies is
+carried out by a file of its own in `acidsql/spark/write/`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, TypeAlias, assert_never
 
 from acidsql.acid.row_id import MAX_BUCKET
-from acidsql.planner.plan import DRIVER_BYTES, EventKind, GivenMerge, RowSource, WritePlan
+from acidsql.planner.plan import DRIVER_BYTES, ArrowMerge, EventKind, RowSource, WritePlan
 
 MIB: Final = 1024 * 1024
 ONE_TASK: Final = 8 * MIB
@@ -32,6 +33,23 @@ OPEN_FILES: Final = 16
 """Files that a task keeps open together. Spark sorts the rows by file where there are more."""
 _MOST_TASKS: Final = MAX_BUCKET + 1
 """Tasks that number their own bucket: a bucket number has 12 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByArrow:
+    """This process finds the rows of the target by pyarrow and writes the files; Spark computes at most the source of a
+    MERGE.
+
+    Where the values, the table or its files are not those that it reads and writes as Spark does, it writes nothing,
+    and another strategy follows (acidsql/engines).
+    """
+
+    source_by_spark: bool
+    """Whether the statement is a MERGE, whose source Spark computes."""
+
+    @property
+    def label(self) -> str:
+        return "by Arrow, the source by Spark" if self.source_by_spark else "by Arrow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +98,8 @@ class Plain:
     most_tasks: int
 
 
-WriteStrategy: TypeAlias = ByDriver | InPlace | InEachTask | Shuffled | Plain
+SparkStrategy: TypeAlias = ByDriver | InPlace | InEachTask | Shuffled | Plain
+WriteStrategy: TypeAlias = ByArrow | SparkStrategy
 StrategyKind: TypeAlias = type[ByDriver] | type[InPlace] | type[InEachTask] | type[Shuffled] | type[Plain]
 STRATEGIES: Final[tuple[StrategyKind, ...]] = (ByDriver, InPlace, InEachTask, Shuffled, Plain)
 
@@ -116,8 +135,9 @@ NO_FACTS: Final = WriteFacts(0, False, 0, False, (), 0, 0, False, 1, 1)
 """For a plain table, which is written in one way whatever is read."""
 
 
-def choose_strategy(plan: WritePlan, facts: WriteFacts, preferred: StrategyKind | None = None) -> WriteStrategy:
-    """The first strategy that leaves the right table and pays; a `preferred` one wherever it leaves the right table.
+def choose_strategy(plan: WritePlan, facts: WriteFacts, preferred: StrategyKind | None = None) -> SparkStrategy:
+    """The first of Spark's strategies that leaves the right table and pays; a `preferred` one wherever it leaves the
+    right table.
 
     After the driver has refused, ask again with facts that say that it cannot write.
     """
@@ -126,8 +146,8 @@ def choose_strategy(plan: WritePlan, facts: WriteFacts, preferred: StrategyKind 
     return (wanted or [s for s in possible if _pays(s, plan, facts)])[0]
 
 
-def possible_strategies(plan: WritePlan, facts: WriteFacts) -> tuple[WriteStrategy, ...]:
-    """The strategies that leave the right table, whether or not they pay. The last one always pays."""
+def possible_strategies(plan: WritePlan, facts: WriteFacts) -> tuple[SparkStrategy, ...]:
+    """Those of Spark's strategies that leave the right table, whether or not they pay. The last one always pays."""
     return tuple(s for s in _allowed(plan, facts) if _is_possible(s, plan, facts))
 
 
@@ -148,27 +168,31 @@ def strategy_rules(plan: WritePlan) -> list[str]:
 
     The run asks more than a size of some of them: see `choose_strategy`.
     """
-    *first, last = _allowed(plan, NO_FACTS)
-    rules = [*_without_spark(plan), *(f"{strategy.label} ({_rule(strategy, plan)})" for strategy in first)]
+    by_arrow = arrow_strategy(plan)
+    *by_spark, last = _allowed(plan, NO_FACTS)
+    first: list[WriteStrategy] = [*by_spark] if by_arrow is None else [by_arrow, *by_spark]
+    rules = [f"{strategy.label} ({_rule(strategy, plan)})" for strategy in first]
     return [*rules, f"else {last.label}" if rules else last.label]
 
 
-def _without_spark(plan: WritePlan) -> list[str]:
-    """What `acidsql.direct` may do with the plan instead."""
-    if plan.given is None or not plan.target.is_transactional or plan.target.file_format != "orc":
-        return []
-    label = "without Spark's join" if isinstance(plan.given, GivenMerge) else "without Spark"
-    return [f"{label} (files on a local disk, no doubt about a value)"]
+def arrow_strategy(plan: WritePlan) -> ByArrow | None:
+    """The strategy `ByArrow`, if the plan allows it: the statement is one whose rows the Arrow engine can find, and its
+    target's files are ORC."""
+    if plan.arrow is None or not plan.target.is_transactional or plan.target.file_format != "orc":
+        return None
+    return ByArrow(source_by_spark=isinstance(plan.arrow, ArrowMerge))
 
 
 def _rule(strategy: WriteStrategy, plan: WritePlan) -> str:
     """When the strategy is taken if none before it is: `_is_possible` and `_pays` in words."""
     match strategy:
+        case ByArrow():
+            return "files on a local disk, values that it stores as Spark does"
         case ByDriver():
             also = f" and {_SMALL_INSERT // MIB} MiB" if plan.inserts_only else ""
             return f"up to {DRIVER_BYTES}{also}"
         case InPlace():
-            return f"one file a bucket, up to {_WHOLE_FILE // MIB} MiB each"
+            return f"one file per bucket, up to {_WHOLE_FILE // MIB} MiB each"
         case InEachTask():
             return f"from {MUCH // MIB} MiB"
         case Shuffled() | Plain():
@@ -177,14 +201,15 @@ def _rule(strategy: WriteStrategy, plan: WritePlan) -> str:
             assert_never(strategy)
 
 
-def _allowed(plan: WritePlan, facts: WriteFacts) -> tuple[WriteStrategy, ...]:
-    """The strategies that the plan allows, in the order of the choice, with the numbers of tasks for the facts."""
+def _allowed(plan: WritePlan, facts: WriteFacts) -> tuple[SparkStrategy, ...]:
+    """Those of Spark's strategies that the plan allows, in the order of the choice, with the numbers of tasks for the
+    facts."""
     most_tasks = 1 if plan.row_source is RowSource.TEXT else _MOST_TASKS
     if not plan.target.is_transactional:
         return (Plain(most_tasks),)
     if plan.inserts_only:
         return ByDriver(1), InEachTask(most_tasks, deletes_follow=False)
-    found: list[WriteStrategy] = [ByDriver(min(most_tasks, _task_count(facts, 0)))]
+    found: list[SparkStrategy] = [ByDriver(min(most_tasks, _task_count(facts, 0)))]
     if plan.row_source is RowSource.TARGET and not plan.moves_rows:
         found.append(InPlace())
     if _may_write_in_tasks(plan):
@@ -199,7 +224,7 @@ def _may_write_in_tasks(plan: WritePlan) -> bool:
     return has_both and not plan.target.bucket_count and not plan.moves_rows
 
 
-def _is_possible(strategy: WriteStrategy, plan: WritePlan, facts: WriteFacts) -> bool:
+def _is_possible(strategy: SparkStrategy, plan: WritePlan, facts: WriteFacts) -> bool:
     """Whether the strategy leaves the right table."""
     match strategy:
         case ByDriver():
@@ -217,7 +242,7 @@ def _is_possible(strategy: WriteStrategy, plan: WritePlan, facts: WriteFacts) ->
             assert_never(strategy)
 
 
-def _pays(strategy: WriteStrategy, plan: WritePlan, facts: WriteFacts) -> bool:
+def _pays(strategy: SparkStrategy, plan: WritePlan, facts: WriteFacts) -> bool:
     """Whether the strategy is faster than those behind it."""
     match strategy:
         case ByDriver():

@@ -18,7 +18,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 from xdist.scheduler import LoadScopeScheduling
 
-from acidsql.direct.direct_write import DirectWriter
+from acidsql.arrow.executor import ArrowExecutor
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
 from tests.class_archive import start_making, use_class_archive
@@ -71,7 +71,10 @@ SPARK_CONF = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=512m",
 }
 
-SLOWEST_FIRST = ("interop", "crash", "shell", "spark")
+SLOWEST_FIRST = (
+    *("interop", "crash", "frontends", "storage", "concurrency", "streaming", "dml", "spark", "ddl", "expressions"),
+    *("queries", "formats", "values", "snapshot", "writing", "frame_api", "errors", "show", "statements", "docs"),
+)
 """Folders whose files start JVMs of their own or run for long: the workers begin with them."""
 _NEEDS_HIVE = re.compile(r"[\[-]hive[\]-]|metastore/test_hive_(connection|compactions|streams)")
 """In the ID of a test: one of those that run on each metastore, on Hive's; and those of Hive's metastore alone."""
@@ -118,7 +121,7 @@ def _rank(path: Path) -> int:
 @pytest.fixture
 def by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every statement is one for Spark, also where it needs none."""
-    monkeypatch.setattr(DirectWriter, "write", lambda self, plan, request: None)
+    monkeypatch.setattr(ArrowExecutor, "prepared", lambda self, plan, request: None)
 
 
 @pytest.fixture(scope="session")

@@ -26,8 +26,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from acidsql.errors import AcidSqlError
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import rendered
-from acidsql.results import QueryResult, RowsResult
 from acidsql.session import Session
+from acidsql.statements.results import QueryResult, RowsResult
 
 GOLDEN: Final = Path(__file__).parent / "golden"
 RUNNING: Final = ("sql", "python", "ipython")

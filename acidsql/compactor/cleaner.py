@@ -19,7 +19,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Patience
 from acidsql.metastore.compactions import Compaction, CompactionKeeper
 from acidsql.metastore.transactions import OpenTransaction, Transactions
-from acidsql.spark.engine import Engine
+from acidsql.storage.file_systems import FilesOf
 
 _PAUSE: Final = 60.0
 """Seconds until the cleaner retries a cleaning that failed."""
@@ -38,9 +38,9 @@ class Cleaner:
     """Cleans up after compactions. Several cleaners may run at once."""
 
     def __init__(
-        self, engine: Engine, metastore: Metastore, keeper: CompactionKeeper, settings: Mapping[str, str]
+        self, files_of: FilesOf, metastore: Metastore, keeper: CompactionKeeper, settings: Mapping[str, str]
     ) -> None:
-        self._engine = engine
+        self._files_of = files_of
         self._metastore = metastore
         self._keeper = keeper
         self._settings = settings
@@ -56,7 +56,7 @@ class Cleaner:
         request = compaction.request
         lock = LockComponent(request.database, request.table, LockType.SHARED_READ, Operation.SELECT, request.partition)
         try:
-            place = find_place(self._metastore, self._engine, request.database, request.table, request.partition)
+            place = find_place(self._metastore, self._files_of, request.database, request.table, request.partition)
             if place is None:
                 removed: tuple[str, ...] = ()
             else:

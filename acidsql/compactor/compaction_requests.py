@@ -12,7 +12,7 @@ from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.statements import Compact, TableName
 from acidsql.metastore.client import PartitionValues
 from acidsql.metastore.compactions import CompactionRequest, CompactionType
-from acidsql.planner.partition_pruning import has_values
+from acidsql.planner.conditions.partition_pruning import has_values
 
 
 def compaction_requests(

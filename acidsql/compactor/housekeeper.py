@@ -10,7 +10,7 @@ from acidsql.compactor.compactor_settings import WORKER_TIMEOUT, retention
 from acidsql.durations import seconds
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import CompactionKeeper
-from acidsql.spark.engine import Engine
+from acidsql.storage.file_systems import FilesOf
 from acidsql.storage.leftovers import remove_leftovers
 
 
@@ -22,12 +22,12 @@ class Kept:
     revoked: Sequence[int]
 
 
-def keep_house(engine: Engine, metastore: Metastore, keeper: CompactionKeeper, settings: Mapping[str, str]) -> Kept:
+def keep_house(files_of: FilesOf, metastore: Metastore, keeper: CompactionKeeper, settings: Mapping[str, str]) -> Kept:
     """Aborts transactions without heartbeat, puts the compactions of dead workers back into the queue, removes the
     files of aborted transactions, and purges old history."""
     aborted = keeper.abort_timed_out()
     revoked = keeper.revoke_dead_workers(seconds(settings[WORKER_TIMEOUT]))
-    remove_leftovers(metastore, engine.files)
+    remove_leftovers(metastore, files_of)
     keeper.forget_aborted()
     keeper.purge_compactions(retention(settings))
     return Kept(aborted, revoked)

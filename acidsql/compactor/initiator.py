@@ -22,7 +22,7 @@ from acidsql.metastore.compactions import (
     CompactionType,
     PlaceName,
 )
-from acidsql.spark.engine import Engine
+from acidsql.storage.file_systems import FilesOf
 
 _ACTIVE = (CompactionState.INITIATED, CompactionState.WORKING)
 
@@ -40,7 +40,7 @@ class Initiated:
 class Initiator:
     """Requests compactions."""
 
-    engine: Engine
+    files_of: FilesOf
     metastore: Metastore
     keeper: CompactionKeeper
     settings: Mapping[str, str]
@@ -75,7 +75,7 @@ class Initiator:
         changed = sorted(self.keeper.changed_places(), key=lambda c: -c.txn)[:most]
         found = {}
         for name in (c.place for c in changed):
-            place = find_place(self.metastore, self.engine, name.database, name.table, name.partition)
+            place = find_place(self.metastore, self.files_of, name.database, name.table, name.partition)
             if place is not None and place.table.is_transactional:
                 snapshot = compactable(self.metastore, place, self.metastore.valid_txns()).snapshot
                 counts = len(snapshot.deltas) + len(snapshot.delete_deltas), len(snapshot.obsolete)
@@ -85,7 +85,7 @@ class Initiator:
 
     def _check(self, changed: Changed, aborted: Aborted, *, is_cleaning: bool) -> Initiated | None:
         name = changed.place
-        place = find_place(self.metastore, self.engine, name.database, name.table, name.partition)
+        place = find_place(self.metastore, self.files_of, name.database, name.table, name.partition)
         if place is None:  # it is gone, or the write to a partitioned table touched no partition
             self.keeper.forget_changed(changed)
             return None

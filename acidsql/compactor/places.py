@@ -14,8 +14,7 @@ from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.snapshot.statement_snapshots import snapshot_of
-from acidsql.spark.engine import Engine
-from acidsql.storage.file_systems import FileSystem, Listing
+from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +47,14 @@ class View:
     is_whole: bool
 
 
-def find_place(metastore: Metastore, engine: Engine, database: str, table: str, partition: str | None) -> Place | None:
+def find_place(
+    metastore: Metastore, files_of: FilesOf, database: str, table: str, partition: str | None
+) -> Place | None:
     """Finds a table or partition; None if it is gone, and for a partitioned table without a partition."""
     found = metastore.find_table(database, table)
     if found is None or (found.partition_columns and partition is None):
         return None
-    files = engine.files(found.location)
+    files = files_of(found.location)
     if partition is None:
         return Place(found, (), files.resolve(found.location), files)
     known = _partition_named(metastore, found, partition)

@@ -22,6 +22,7 @@ from acidsql.compactor.housekeeper import keep_house
 from acidsql.compactor.initiator import Initiated, Initiator
 from acidsql.compactor.worker import Outcome, Worker
 from acidsql.durations import seconds
+from acidsql.engines.compaction_engines import CompactionEngines
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import (
@@ -32,7 +33,6 @@ from acidsql.metastore.compactions import (
 )
 from acidsql.metastore.process_identity import process_name
 from acidsql.metastore.transactions import Transactions
-from acidsql.spark.engine import Engine
 from acidsql.writing.compaction_files import Amount
 
 _T = TypeVar("_T")
@@ -95,7 +95,7 @@ class Compactor:
     The initiator, the cleaner and the housekeeper run only where the metastore has a `compaction_keeper`.
     """
 
-    def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
+    def __init__(self, engines: CompactionEngines, transactions: Transactions, settings: Mapping[str, str]) -> None:
         """`settings` are read at each use, so that SET takes effect."""
         self.cycles = Cycles()
         self.health = Health()
@@ -105,21 +105,21 @@ class Compactor:
         """Progress callback: receives one line for each finished step."""
         self.pools: tuple[str, ...] = (DEFAULT_POOL,)
         """The pools that its workers serve (ALTER TABLE .. COMPACT .. POOL)."""
-        self._engine = engine
+        self._engines = engines
         self._metastore: Metastore = transactions.metastore
         self._transactions = Transactions(self._metastore, transactions.patience)
         self._queue: CompactionQueue = self._metastore
         self._keeper = keeper = self._metastore.compaction_keeper
         self._settings = settings
         name = f"{platform.node()}-{os.getpid()}"
-        self.initiator = None if keeper is None else Initiator(engine, self._metastore, keeper, settings, name)
+        self.initiator = None if keeper is None else Initiator(engines.files, self._metastore, keeper, settings, name)
 
     def worker(self, number: int = 0, pool: str | None = None) -> Worker:
         """A worker for the requests of `pools`, or of one `pool`. Its name tells others whether its process has ended
         (`is_named_gone`)."""
         name = f"{process_name()}.{threading.get_ident()}.{number}"
         pools = self.pools if pool is None else (pool,)
-        return Worker(self._engine, self._transactions, self._queue, self._settings, name, pools, self.giving_back)
+        return Worker(self._engines, self._transactions, self._queue, self._settings, name, pools, self.giving_back)
 
     # -- requests
 
@@ -190,7 +190,7 @@ class Compactor:
         if self._keeper is None:
             self._revoke_dead()
             return
-        done = keep_house(self._engine, self._metastore, self._keeper, self._settings)
+        done = keep_house(self._engines.files, self._metastore, self._keeper, self._settings)
         for txn in done.aborted:
             self.tell(f"aborted transaction {txn}: no heartbeat, or its process has ended")
         self._tell_revoked(done.revoked)
@@ -241,7 +241,7 @@ class Compactor:
     def clean(self) -> list[Cleaned]:
         if self._keeper is None or self._settings[CLEANER_ON] == "false":
             return []
-        cleaner = Cleaner(self._engine, self._metastore, self._keeper, self._settings)
+        cleaner = Cleaner(self._engines.files, self._metastore, self._keeper, self._settings)
         found = self.cycles.cleaner.timed(cleaner.run)
         for one in found:
             if one.error or one.removed:
@@ -288,7 +288,7 @@ class Compactor:
             if until is not None and time.monotonic() >= until:
                 self.giving_back.set()
             if self.giving_back.is_set():
-                self._engine.cancel_statements()
+                self._engines.cancel()
             running[0].join(_POLL)
 
     def _keep_working(self, number: int, stop: threading.Event) -> None:

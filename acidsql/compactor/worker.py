@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from acidsql.acid.compaction_scope import Rewrite, Scope, scope
@@ -19,7 +19,7 @@ from acidsql.acid.snapshot_selection import SkipReason, Snapshot
 from acidsql.acid.write_ids import WriteId
 from acidsql.compactor.compactor_settings import INSERT_ONLY, MAX_DELTAS
 from acidsql.compactor.places import Place, View, as_of, compactable, find_place
-from acidsql.direct.direct_compaction import compact_directly
+from acidsql.engines.compaction_engines import CompactionEngines
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse_order
@@ -34,15 +34,10 @@ from acidsql.metastore.compactions import (
     CompactionType,
 )
 from acidsql.metastore.transactions import OpenTransaction, Transactions
-from acidsql.planner.plan import DRIVER_BYTES
 from acidsql.snapshot.scan_binding import BoundPart
-from acidsql.spark.compaction import compact
-from acidsql.spark.engine import Engine
-from acidsql.spark.jobs import LateJobs
-from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.storage.leftovers import tidy_up_at
-from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.writing.compaction_files import Job, Merged, undo
+from acidsql.writing.statement_transactions import LateWork
 
 _HIGHEST: Final = WriteId((1 << 63) - 1)
 _TABLE_PROPERTY: Final = "tblprops."
@@ -80,7 +75,7 @@ class Worker:
 
     def __init__(
         self,
-        engine: Engine,
+        engines: CompactionEngines,
         transactions: Transactions,
         queue: CompactionQueue,
         settings: Mapping[str, str],
@@ -89,13 +84,12 @@ class Worker:
         giving_back: threading.Event | None = None,
     ) -> None:
         """`giving_back` is set when the worker must return what it works on to the queue and end."""
-        self._engine = engine
+        self._engines = engines
         self._transactions = transactions
         self._queue = queue
         self._settings = settings
         self._name = name
         self._pools = pools
-        self._caches = ScanCaches()
         self._giving_back = giving_back or threading.Event()
 
     def run_next(self) -> Outcome | None:
@@ -145,17 +139,17 @@ class Worker:
 
     def _merge(self, compaction: Compaction, begun: Callable[[Compaction], None]) -> Merged | _OnlyCleaning:
         request = compaction.request
-        place = find_place(self._transactions.metastore, self._engine, *_names(request))
+        place = find_place(self._transactions.metastore, self._engines.files, *_names(request))
         if place is None:
             raise _RefusedError("the table or partition is gone")
         self._check_allowed(place, request)
         self._remove_staged(place)
         lock = _lock(request)
-        jobs = LateJobs()
+        work = LateWork()
         with self._transactions.run(
-            lambda: (lock,), jobs.cancel, lambda: self._queue.open_compaction_txn(request.type)
+            lambda: (lock,), work.cancel, lambda: self._queue.open_compaction_txn(request.type)
         ) as txn:
-            txn.undo.append(jobs.end)
+            txn.undo.append(work.end)
             self._check_wanted()
             job = self._job(request, place, txn)
             high = job.high if isinstance(job, _OnlyCleaning) else WriteId(max(job.scope.high, 0))
@@ -165,23 +159,15 @@ class Worker:
             if isinstance(job, _OnlyCleaning):
                 return job
             txn.undo.insert(0, lambda: self._undo(job))
-            caches = self._caches.of_statement()
 
             def require_open() -> None:
                 self._check_wanted()
                 txn.require_open()
 
-            footers = replace(caches.footers, copies=OriginalFiles())
-            try:
-                merged = compact_directly(job, footers, int(self._settings[DRIVER_BYTES]), require_open)
-                if merged is None:
-                    with self._engine.jobs(f"compaction {compaction.id} of {place.text}") as jobs.jobs:
-                        self._engine.require_exact_time(place.table)
-                        merged = compact(self._engine.statement(), job, caches, before_publishing=require_open)
-                self._transactions.metastore.note_written(txn.id, place.table, merged.made)
-                return merged
-            finally:
-                caches.end()
+            description = f"compaction {compaction.id} of {place.text}"
+            merged = self._engines.merge(job, description, work, require_open)
+            self._transactions.metastore.note_written(txn.id, place.table, merged.made)
+            return merged
 
     def _undo(self, job: Job) -> None:
         if undo(job):
@@ -204,7 +190,7 @@ class Worker:
     def _job(self, request: CompactionRequest, place: Place, txn: OpenTransaction) -> Job | _OnlyCleaning:
         """The job for the compaction. Call it under the lock."""
         metastore = self._transactions.metastore
-        found = find_place(metastore, self._engine, *_names(request))
+        found = find_place(metastore, self._engines.files, *_names(request))
         if found is None or found != place:
             raise _RefusedError("the table or partition was changed meanwhile")
         txns = metastore.valid_txns(txn.id)

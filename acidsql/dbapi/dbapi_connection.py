@@ -15,7 +15,7 @@ from acidsql.dbapi import exceptions
 from acidsql.dbapi.dbapi_cursor import Cursor
 from acidsql.dbapi.exceptions import raising_dbapi_errors
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.results import Result
+from acidsql.statements.results import Result
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

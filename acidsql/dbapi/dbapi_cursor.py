@@ -10,7 +10,7 @@ from typing import Protocol
 from acidsql.dbapi.exceptions import InterfaceError, ProgrammingError, raising_dbapi_errors
 from acidsql.dbapi.result_rows import ColumnDescription, Row, describe, result_rows, row_count
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.results import Result
+from acidsql.statements.results import Result
 
 
 class RunsStatements(Protocol):

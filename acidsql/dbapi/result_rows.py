@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias, assert_never
 
-from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
+from acidsql.statements.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 
 Row: TypeAlias = tuple[object, ...]
 ColumnDescription: TypeAlias = tuple[str, str, None, None, int | None, int | None, None]

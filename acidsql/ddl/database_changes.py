@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acidsql.ddl.ownership import Ownership
 from acidsql.ddl.plan_run import PlanRun
-from acidsql.planner.ddl_plan import RedefineDatabase, RegisterDatabase, RemoveDatabase
+from acidsql.planner.ddl.ddl_plan import RedefineDatabase, RegisterDatabase, RemoveDatabase
 
 
 def register(step: RegisterDatabase, run: PlanRun) -> None:

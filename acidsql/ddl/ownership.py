@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -21,7 +21,7 @@ from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import DEFAULT_DATABASE, Metastore, Partition, Place
 from acidsql.storage.directory_relations import DirectoryRelation, canonical_path, related
-from acidsql.storage.file_systems import FileSystem, is_local
+from acidsql.storage.file_systems import FilesOf, is_local
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Ownership:
     """Compares directories with those that the metastore knows. It asks the metastore once, at the first comparison."""
 
     metastore: Metastore
-    files: Callable[[str], FileSystem]
+    files: FilesOf
     _canonical_names: dict[tuple[str, tuple[str, str]], str] = field(default_factory=dict)
 
     @cached_property

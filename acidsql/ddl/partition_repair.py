@@ -13,8 +13,8 @@ from acidsql.ddl import partition_changes
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Partition, PartitionValues
-from acidsql.planner.ddl_plan import RegisterPartitions, RepairPartitions
-from acidsql.planner.partition_spec import default_location, name_of_partition
+from acidsql.planner.ddl.ddl_plan import RegisterPartitions, RepairPartitions
+from acidsql.planner.ddl.partition_spec import default_location, name_of_partition
 
 
 def repair(step: RepairPartitions, run: PlanRun) -> None:

@@ -12,8 +12,8 @@ from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.client import Database, Partition
-from acidsql.planner.ddl_plan import DdlFacts, DdlStatement, ViewDefinition
-from acidsql.planner.ddl_settings import ignores_missing
+from acidsql.planner.ddl.ddl_plan import DdlFacts, DdlStatement, ViewDefinition
+from acidsql.planner.ddl.ddl_settings import ignores_missing
 
 
 def plan_facts(

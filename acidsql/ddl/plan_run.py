@@ -10,11 +10,10 @@ from functools import cached_property
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.ddl.ownership import Ownership
-from acidsql.ddl.relocation import Files
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import OpenTransaction
 from acidsql.snapshot.foreign_directories import check_whole
-from acidsql.storage.file_systems import discard
+from acidsql.storage.file_systems import FilesOf, discard
 from acidsql.storage.session_scratch import SessionScratch
 
 
@@ -24,7 +23,7 @@ class PlanRun:
     visible to all."""
 
     metastore: Metastore
-    files: Files
+    files: FilesOf
     scratch: SessionScratch
     transaction: OpenTransaction | None = None
     after_commit: list[Callable[[], None]] = field(default_factory=list)

@@ -21,13 +21,12 @@ from acidsql.ddl import (
 from acidsql.ddl.ownership import absolute
 from acidsql.ddl.plan_facts import plan_facts, with_absolute_locations
 from acidsql.ddl.plan_run import PlanRun
-from acidsql.ddl.relocation import Files, finish_move
+from acidsql.ddl.relocation import finish_move
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import CreateTable, InsertDirectory
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.ddl import plan_ddl
-from acidsql.planner.ddl_plan import (
+from acidsql.planner.ddl.ddl_plan import (
     AssignLocation,
     CollectStatistics,
     DdlPlan,
@@ -59,8 +58,9 @@ from acidsql.planner.ddl_plan import (
     UpdateProperties,
     ViewDefinition,
 )
+from acidsql.planner.ddl.ddl_planner import plan_ddl
 from acidsql.planner.lock_requests import exclusive_lock
-from acidsql.storage.file_systems import is_local
+from acidsql.storage.file_systems import FilesOf, is_local
 from acidsql.storage.session_scratch import SessionScratch
 
 
@@ -74,7 +74,7 @@ class Ddl:
 
     transactions: Transactions
     warehouse: str
-    files: Files
+    files: FilesOf
     scratch: SessionScratch
     settings: Mapping[str, str]
 

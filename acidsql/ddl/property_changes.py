@@ -12,8 +12,8 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.planner.ddl_plan import FIRST_INSERT_ONLY, Conversion, RemoveProperties, UpdateProperties
-from acidsql.planner.table_properties import invalid, with_properties, without_properties
+from acidsql.planner.ddl.ddl_plan import FIRST_INSERT_ONLY, Conversion, RemoveProperties, UpdateProperties
+from acidsql.planner.ddl.table_properties import invalid, with_properties, without_properties
 
 SEEDED: Final = WriteId(10_000_000)
 """The write IDs of a converted full ACID table start above it. Hive leaves room for original files, "for now assume no

@@ -8,7 +8,6 @@ for a mover that is alive, and then finishes the move of one that died.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 from acidsql.acid.table import MOVING, Table
@@ -16,9 +15,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore, Partition
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import exclusive_lock
-from acidsql.storage.file_systems import FileSystem
-
-Files = Callable[[str], FileSystem]
+from acidsql.storage.file_systems import FilesOf
 
 
 def with_move(table: Table, old: str, new: str) -> Table:
@@ -26,7 +23,7 @@ def with_move(table: Table, old: str, new: str) -> Table:
     return replace(table, properties={**table.properties, MOVING: json.dumps([old, new])})
 
 
-def finish_move(metastore: Metastore, files_of: Files, table: Table) -> Table:
+def finish_move(metastore: Metastore, files_of: FilesOf, table: Table) -> Table:
     """Finishes the move of a table whose EXCLUSIVE lock the caller holds, and gives the table as it is then. A table
     without a move stays as it is."""
     if MOVING not in table.properties:
@@ -45,7 +42,7 @@ def finish_move(metastore: Metastore, files_of: Files, table: Table) -> Table:
     return settled
 
 
-def settled(transactions: Transactions, files_of: Files, table: Table) -> Table:
+def settled(transactions: Transactions, files_of: FilesOf, table: Table) -> Table:
     """The table without a move under way: waits for a mover that is alive, or finishes the move of one that died."""
     if MOVING not in table.properties:
         return table
@@ -54,7 +51,7 @@ def settled(transactions: Transactions, files_of: Files, table: Table) -> Table:
         return finish_move(metastore, files_of, metastore.table(table.database, table.name))
 
 
-def require_free(files_of: Files, location: str) -> None:
+def require_free(files_of: FilesOf, location: str) -> None:
     """Raises LOCATION_NOT_EMPTY where something lies at the location that a directory is to be moved to."""
     files = files_of(location)
     if files.exists(files.resolve(location)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import PartitionValues
-from acidsql.planner.ddl_plan import StoreStatistics
-from acidsql.planner.partition_spec import comparison_text, partitions_named
+from acidsql.planner.ddl.ddl_plan import StoreStatistics
+from acidsql.planner.ddl.partition_spec import comparison_text, partitions_named
 
 
 def store(step: StoreStatistics, run: PlanRun) -> None:

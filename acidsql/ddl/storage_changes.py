@@ -11,9 +11,9 @@ from acidsql.acid.data_files import is_visible
 from acidsql.acid.partition_values import as_known
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.ddl_plan import RedefineStorage
-from acidsql.planner.partition_spec import name_of_partition
-from acidsql.planner.table_storage import reads_differently
+from acidsql.planner.ddl.ddl_plan import RedefineStorage
+from acidsql.planner.ddl.partition_spec import name_of_partition
+from acidsql.planner.ddl.table_storage import reads_differently
 
 
 def redefine(step: RedefineStorage, run: PlanRun) -> None:

@@ -17,11 +17,11 @@ from acidsql.ddl.relocation import finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import CreateTable
 from acidsql.metastore.client import AdoptedWriteIds, Partition
-from acidsql.planner.column_changes import redefined
-from acidsql.planner.create_defaults import with_defaults
-from acidsql.planner.ddl_plan import AssignLocation, MoveTable, RedefineColumns, RegisterTable, RemoveTable
-from acidsql.planner.partition_spec import name_of_partition
-from acidsql.planner.table_definition import check_supported, defined_table, with_columns
+from acidsql.planner.ddl.column_changes import redefined
+from acidsql.planner.ddl.create_defaults import with_defaults
+from acidsql.planner.ddl.ddl_plan import AssignLocation, MoveTable, RedefineColumns, RegisterTable, RemoveTable
+from acidsql.planner.ddl.partition_spec import name_of_partition
+from acidsql.planner.ddl.table_definition import check_supported, defined_table, with_columns
 from acidsql.storage.file_systems import Listing
 
 # ------------------------------------------------------------------------------------------------ CREATE TABLE
@@ -155,7 +155,7 @@ def move(step: MoveTable, run: PlanRun) -> None:
 
 
 def redefine_columns(step: RedefineColumns, run: PlanRun) -> None:
-    """Raises what the change breaks (planner/column_changes.py)."""
+    """Raises what the change breaks (planner/ddl/column_changes.py)."""
     changed = redefined(step.table, step.action, step.span)
     if step.table.is_transactional:
         run.allocate_write_id(step.table)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from acidsql.acid.table import Relation, Table, View
-from acidsql.ddl.relocation import Files, settled
+from acidsql.ddl.relocation import settled
 from acidsql.ddl.system_views import system_view
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Name, TableName
 from acidsql.metastore.client import Database, Metastore
 from acidsql.metastore.transactions import Transactions
+from acidsql.storage.file_systems import FilesOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class TableLookup:
     settle: Callable[[Table], Table]
 
     @staticmethod
-    def waiting(transactions: Transactions, files: Files) -> TableLookup:
+    def waiting(transactions: Transactions, files: FilesOf) -> TableLookup:
         """A lookup that waits for a move under way. A holder of the table's lock must not use it."""
         return TableLookup(transactions.metastore, lambda table: settled(transactions, files, table))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError
-from acidsql.planner.ddl_plan import RegisterView, RemoveView, ReplaceView
+from acidsql.planner.ddl.ddl_plan import RegisterView, RemoveView, ReplaceView
 
 
 def register(step: RegisterView, run: PlanRun) -> None:

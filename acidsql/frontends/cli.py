@@ -251,7 +251,7 @@ def _serve(session: Session, drain_seconds: float | None) -> None:
 
 def _log(line: str) -> None:
     """Writes a line of the compactor: as JSON where ACIDSQL_LOG asks for it."""
-    from acidsql.statement_log import JSON, as_json, log_form
+    from acidsql.statements.log import JSON, as_json, log_form
 
     if log_form() == JSON:
         utc = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -125,7 +125,7 @@ def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
 
 
 def _settings(typed: str) -> list[Candidate]:
-    from acidsql.settings import setting_names
+    from acidsql.statements.settings import setting_names
 
     found = (name for name in setting_names() if name.startswith(typed.lower()))
     return [Candidate(name, Kind.SETTING, len(typed)) for name in found]

@@ -15,10 +15,10 @@ from acidsql.errors import AcidSqlError, visible
 from acidsql.frontends.arguments import DEFAULT_LIMIT
 from acidsql.frontends.render import Format, render
 from acidsql.frontends.terminal import report, tell
-from acidsql.results import ResultColumn
 from acidsql.session import Session
 from acidsql.snapshot.event_visibility import StoredEvent
 from acidsql.snapshot.table_contents import DirectoryContent, DirectoryKind, FileContent, PartContent, TableContent
+from acidsql.statements.results import ResultColumn
 
 _Shown = TypeVar("_Shown")
 _OPERATIONS: Final = {0: "insert", 1: "update", 2: "delete"}

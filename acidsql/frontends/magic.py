@@ -32,8 +32,8 @@ from acidsql.frontends.render import Format, summary
 from acidsql.frontends.script import is_text
 from acidsql.frontends.terminal import java_output, tell_part
 from acidsql.grammar.script_splitter import Piece, split_script
-from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 from acidsql.session import Session
+from acidsql.statements.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 
 
 @magics_class

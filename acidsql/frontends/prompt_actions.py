@@ -99,7 +99,7 @@ def tasks_after_cancel(session: Session) -> str:
 
 def confirms(text: str, session: Session) -> bool:
     """Whether a statement may run: an UPDATE or DELETE without WHERE runs if the user says so."""
-    from acidsql.settings import CONFIRM_ALL_ROWS
+    from acidsql.statements.settings import CONFIRM_ALL_ROWS
 
     if session.setting(CONFIRM_ALL_ROWS) != "true" or not sys.stdin.isatty():
         return True

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from acidsql.results import ResultColumn, RowsResult
+from acidsql.statements.results import ResultColumn, RowsResult
 
 _Fields: TypeAlias = Mapping[str, str | None]
 

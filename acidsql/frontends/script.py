@@ -22,7 +22,7 @@ from acidsql.frontends.render import Format, render, render_lines, rows_in_words
 from acidsql.frontends.screen_columns import for_screen
 from acidsql.frontends.terminal import report, tell, waiting_shown, write_out
 from acidsql.grammar.script_splitter import Piece, is_complete, split_script
-from acidsql.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
+from acidsql.statements.results import CountsResult, Done, QueryResult, Result, RowsResult, ScanResult
 
 if TYPE_CHECKING:  # the prompt is shown before these are imported
     from acidsql.session import Session
@@ -173,7 +173,7 @@ class Runner:
         as SHOW TABLES or COMMIT. None for statements that change nothing but the session, which run: the plans of
         later statements depend on them."""
         from acidsql.grammar.parser import parsed_or_none
-        from acidsql.statement_plans import changes_session, first_words, has_plan
+        from acidsql.statements.plans import changes_session, first_words, has_plan
 
         statement = parsed_or_none(text, self.session.substituted)
         if statement is None or has_plan(statement):

@@ -25,7 +25,7 @@ _COMMENT_OR_STRING: Final = re.compile(
 
 def setting_values(before: str) -> tuple[str, Sequence[str]] | None:
     """What is typed of the value of a setting, and the values that it takes where there are few; None elsewhere."""
-    from acidsql.settings import KNOWN, known_key
+    from acidsql.statements.settings import KNOWN, known_key
 
     found = _SETTING_VALUE.fullmatch(before)
     if found is None:

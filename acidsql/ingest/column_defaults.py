@@ -10,10 +10,10 @@ from sqlglot import exp
 from acidsql.acid.hive_types import HiveType, Primitive, is_complex
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.ingest.stored_values import Unfit, storing
-from acidsql.ingest.value_texts import value_of_text
-from acidsql.planner.literals import exact_number
-from acidsql.planner.name_resolution import default_of
+from acidsql.planner.queries.name_resolution import default_of
+from acidsql.values.literals import exact_number
+from acidsql.values.stored_values import Unfit, storing
+from acidsql.values.value_texts import value_of_text
 
 _SUFFIXES: Final = ("bd", "l", "s", "y", "d")
 """Suffixes of numbers. That of FLOAT is none of them, because it rounds."""

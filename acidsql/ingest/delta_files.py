@@ -13,14 +13,14 @@ from acidsql.acid.layout import ACID_VERSION_CONTENT, ACID_VERSION_FILE, delta_n
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.ingest.arrow_types import file_schema
-from acidsql.ingest.file_values import storable
 from acidsql.ingest.growing_file import GrowingFile
 from acidsql.ingest.orc_parts import codec
 from acidsql.ingest.whole_orc_file import WholeOrcFile
 from acidsql.ingest.whole_parquet_file import WholeParquetFile
 from acidsql.storage.file_systems import FileSystem, LocalFiles
 from acidsql.storage.leftovers import keep_if_open
+from acidsql.values.file_schema import file_schema
+from acidsql.values.file_values import storable
 
 _STATEMENT: Final = StatementId(0)
 

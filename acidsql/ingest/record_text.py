@@ -12,8 +12,8 @@ from acidsql.acid.table import Column
 from acidsql.acid.text_format import is_text
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.line_splitter import LONGEST_LINE, Lines, LineSplitter, invalid_line
-from acidsql.ingest.stored_values import Unfit
-from acidsql.ingest.value_texts import has_json_form, json_value, value_of_field, value_of_json
+from acidsql.values.stored_values import Unfit
+from acidsql.values.value_texts import has_json_form, json_value, value_of_field, value_of_json
 
 _NOT_ENDED: Final = "unexpected end of data"
 """What Python's csv says where a quoted field goes on in the next line."""

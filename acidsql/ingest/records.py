@@ -13,12 +13,12 @@ from acidsql.acid.hive_types import HiveType, Primitive
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.ingest.arrow_types import file_schema, known_type
-from acidsql.ingest.bucket_hashes import buckets
-from acidsql.ingest.column_arrays import UnfitValue, array_of_arrow, array_of_values
 from acidsql.ingest.column_defaults import default_value
-from acidsql.ingest.placement import Numbers, Rows, partition_text, partitions_of
-from acidsql.ingest.record_shapes import (
+from acidsql.values.arrow_types import arrow_type
+from acidsql.values.bucket_hashes import buckets
+from acidsql.values.column_arrays import UnfitValue, array_of_arrow, array_of_values
+from acidsql.values.file_schema import file_schema, known_type
+from acidsql.values.record_shapes import (
     MISSING,
     Columns,
     ColumnValues,
@@ -28,9 +28,9 @@ from acidsql.ingest.record_shapes import (
     invalid_record,
     lists_columns,
 )
-from acidsql.ingest.stored_values import Unfit, storing
-from acidsql.ingest.value_texts import value_of_text
-from acidsql.storage.file_arrow_types import arrow_type
+from acidsql.values.stored_values import Unfit, storing
+from acidsql.values.value_texts import value_of_text
+from acidsql.writing.row_placement import Numbers, Rows, partition_text, partitions_of
 
 _SHOWN: Final = 200
 """How many characters of a value an error shows."""

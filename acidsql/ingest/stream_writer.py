@@ -17,8 +17,6 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.ingest.placement import Rows
-from acidsql.ingest.record_shapes import pieces
 from acidsql.ingest.records import RecordConverter
 from acidsql.ingest.stream_options import StreamCounts, StreamOptions
 from acidsql.ingest.transaction_batch import (
@@ -33,6 +31,8 @@ from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.streams import Offset, StreamClaim, StreamProgress, StreamState
 from acidsql.planner.written_databases import check_writable
 from acidsql.storage.file_systems import FileSystem
+from acidsql.values.record_shapes import pieces
+from acidsql.writing.row_placement import Rows
 
 MOST_BYTES: Final = 64 << 20
 """Bytes of rows that a stream keeps in memory. What is beyond goes to the files before the commit."""

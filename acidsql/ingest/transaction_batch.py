@@ -21,12 +21,12 @@ from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.delta_files import BatchFiles
-from acidsql.ingest.placement import Rows
 from acidsql.metastore.client import LockComponent, Metastore, Operation, Partition, PartitionValues, Patience
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import report_writes
 from acidsql.snapshot.foreign_directories import Siblings, check_whole
 from acidsql.storage.file_systems import FileSystem
+from acidsql.writing.row_placement import Rows
 
 
 class BatchOutdatedError(Exception):

@@ -8,9 +8,9 @@ from typing import Final
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import TableName
-from acidsql.planner.function_names import nearest_functions
-from acidsql.planner.hive_functions.function_list import REFUSED
-from acidsql.planner.hive_functions.rule_table import REWRITTEN
+from acidsql.planner.expressions.function_names import nearest_functions
+from acidsql.planner.expressions.hive_functions.function_list import REFUSED
+from acidsql.planner.expressions.hive_functions.rule_table import REWRITTEN
 from acidsql.spark.engine import Engine
 from acidsql.spark.function_texts import function_names, function_text
 

@@ -16,14 +16,13 @@ from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.acid.text_format import SERDES
 from acidsql.compactor.metrics import metrics
 from acidsql.compactor.service import Compactor
-from acidsql.ddl.relocation import Files
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.quoting import name_sql
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown, TableName
 from acidsql.metastore.client import Database, Partition, Transaction
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.partition_pruning import has_values
-from acidsql.planner.partition_spec import name_of_partition, partition_values
+from acidsql.planner.conditions.partition_pruning import has_values
+from acidsql.planner.ddl.partition_spec import name_of_partition, partition_values
 from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows
 from acidsql.show.function_documentation import function_lines, known_functions
 from acidsql.show.lock_list import LOCK_COLUMNS, lock_row
@@ -31,6 +30,7 @@ from acidsql.show.stream_list import STREAM_COLUMNS, stream_row
 from acidsql.show.table_details import Row, partition_details, table_details, view_details
 from acidsql.show.table_status import status_lines
 from acidsql.spark.engine import Engine
+from acidsql.storage.file_systems import FilesOf
 
 _PLAIN_NAME: Final = re.compile(r"\w+")
 _SPECIAL: Final = re.compile(r"\\([%_])|[%_*?\[]")
@@ -168,7 +168,7 @@ def _partition(name: TableName, items: Sequence[PartitionItem], relation: Relati
     return known[found]
 
 
-def _table_status(statement: Show, lookup: TableLookup, database: str, files: Files) -> Answer:
+def _table_status(statement: Show, lookup: TableLookup, database: str, files: FilesOf) -> Answer:
     """SHOW TABLE EXTENDED: the files of a partitioned table are those of its partitions, or of one of them."""
     of = statement.database.value if statement.database else database
     lines: list[str] = []

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import PrincipalKind, Table, View
 from acidsql.metastore.client import Partition
-from acidsql.planner.partition_spec import name_of_partition
+from acidsql.planner.ddl.partition_spec import name_of_partition
 
 Row: TypeAlias = tuple[str, str, str]
 _EMPTY: Final[Row] = ("", "", "")

@@ -10,7 +10,7 @@ from acidsql.acid.data_files import File
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import Column, Relation, View
-from acidsql.ddl.relocation import Files
+from acidsql.storage.file_systems import FilesOf
 
 _WORD: Final = re.compile(r"[a-z]+")
 # org.apache.hadoop.hive.metastore.utils.MetaStoreUtils.typeToThriftTypeMap, as far as the names differ.
@@ -24,7 +24,7 @@ _THRIFT_TYPES: Final = {
 }
 
 
-def status_lines(relation: Relation, locations: Sequence[str], shown: str | None, files: Files) -> Iterator[str]:
+def status_lines(relation: Relation, locations: Sequence[str], shown: str | None, files: FilesOf) -> Iterator[str]:
     """The lines about one table or view, with the keys of Hive's TextShowTableStatusFormatter.
 
     `locations` are the directories whose files count, and `shown` is the one that the lines name.
@@ -49,7 +49,7 @@ def _thrift(columns: Sequence[Column]) -> str:
     return ", ".join(f"{_WORD.sub(lambda m: _THRIFT_TYPES.get(m[0], m[0]), c.type)} {c.name}" for c in columns)
 
 
-def _sizes(locations: Sequence[str], files: Files) -> Iterator[str]:
+def _sizes(locations: Sequence[str], files: FilesOf) -> Iterator[str]:
     found: list[File] = []
     for location in locations:
         place = files(location)

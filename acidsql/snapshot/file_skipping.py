@@ -9,8 +9,8 @@ from typing import Final
 from acidsql.acid.hive_types import Decimal, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.acid.value_range import Range
+from acidsql.planner.conditions.value_ranges import can_hold
 from acidsql.planner.plan import Scan
-from acidsql.planner.value_ranges import can_hold
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.storage.orc.column_types import orders_as
 

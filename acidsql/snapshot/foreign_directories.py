@@ -21,7 +21,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore, catalog_behind
-from acidsql.storage.file_systems import FileSystem, Listing
+from acidsql.storage.file_systems import FilesOf, Listing
 
 _THREADS: Final = 16
 
@@ -63,7 +63,7 @@ def require_known(
             raise _found(metastore, table, path, name, f"and its transaction IDs end at {last_txn}")
 
 
-def check_whole(metastore: Metastore, table: Table, files_of: Callable[[str], FileSystem]) -> None:
+def check_whole(metastore: Metastore, table: Table, files_of: FilesOf) -> None:
     """Checks all partitions of a table before the first write after the metastore was copied or restored: the write
     looks only at those that it writes to, and its write ID would make directories in the others valid.
 

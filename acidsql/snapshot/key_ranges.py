@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from acidsql.acid.table import Column, Table
-from acidsql.planner.key_conditions import KeyRange, has_keys, with_keys
 from acidsql.planner.plan import Scan
+from acidsql.planner.queries.key_conditions import KeyRange, has_keys, with_keys
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 
 _MOST_VALUES: Final = 10_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -14,14 +14,14 @@ from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
 from acidsql.metastore.client import Partition, PartitionValues
-from acidsql.planner.partition_pruning import keeps
+from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.earlier_versions import check_history
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
-from acidsql.storage.file_systems import FileSystem, Listing
+from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
 from acidsql.tracing import Phase, current, phase
 
 _LISTING_THREADS: Final = 16
@@ -30,7 +30,7 @@ _LISTING_THREADS: Final = 16
 class StatementSnapshots:
     """Binds the scans of one statement; all scans of a table see the same snapshot of it."""
 
-    def __init__(self, files_of: Callable[[str], FileSystem], view: ReadView) -> None:
+    def __init__(self, files_of: FilesOf, view: ReadView) -> None:
         """`files_of` gives the file system of a location."""
         self._files_of = files_of
         self._view = view

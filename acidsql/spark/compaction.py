@@ -24,18 +24,18 @@ from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.acid.row_id import MAX_BUCKET, decode_bucket, encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql
 from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_file, without_deletes
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, copy_with
 from acidsql.spark.failures import told
-from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.table_scan import delete_events, scan_frame
+from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 from acidsql.spark.write.bucket_expression import bucket_column
 from acidsql.spark.write.event_rows import code_of_bucket, filed, insert_event
 from acidsql.spark.write.staging import save

@@ -15,21 +15,21 @@ from pyspark.sql import DataFrame, SparkSession
 from acidsql.acid.hive_types import has_instant, has_timestamp, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.spark import started_spark
 from acidsql.spark.catalyst import sessions
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import compares_each_with_each
 from acidsql.spark.catalyst.scheduler import cancelled_tasks
 from acidsql.spark.catalyst.sessions import adopt, clone
 from acidsql.spark.catalyst.spark_connect import require_classic, require_classic_process
-from acidsql.spark.frames import column_types
-from acidsql.spark.jobs import JobGroup, job_group
-from acidsql.spark.jvm_loss import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
-from acidsql.spark.parameter_values import literals
-from acidsql.spark.session_settings import Meaning
-from acidsql.spark.session_start import ZONE, require_own_jvm, running_session, start_spark
+from acidsql.spark.frames.caller_frames import column_types
+from acidsql.spark.session import started_spark
+from acidsql.spark.session.jobs import JobGroup, job_group
+from acidsql.spark.session.jvm_loss import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
+from acidsql.spark.session.parameter_values import literals
+from acidsql.spark.session.session_settings import Meaning
+from acidsql.spark.session.session_start import ZONE, require_own_jvm, running_session, start_spark
+from acidsql.spark.session.time_zone import UTC
 from acidsql.spark.spark_types import in_wall_clock_time
-from acidsql.spark.time_zone import UTC
 from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
 from acidsql.storage.hadoop_files import HadoopFiles
 
@@ -38,7 +38,8 @@ CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
 directory."""
 
 _STATEMENT_CONF: Final = {
-    # `${..}` is plain text to Spark. acidsql.variables replaces the session's variables before a statement is parsed.
+    # `${..}` is plain text to Spark. acidsql.statements.variables replaces the session's variables before a statement
+    # is parsed.
     "spark.sql.variable.substitute": "false",
     # Bind parameters as values. As text, an instant would be parsed as wall-clock time.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",

@@ -10,103 +10,75 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
-from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.metastore.streams import StreamProgress
-from acidsql.metastore.transactions import Transactions
-from acidsql.planner.ddl_plan import EmptyTable
-from acidsql.planner.event_queries import STORE_ASSIGNMENT, STRICT
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
-from acidsql.snapshot.earlier_versions import Version
+from acidsql.request import Request
+from acidsql.snapshot.read_transactions import Reader
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
-from acidsql.spark.answer_frames import answer, read_by
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.collected_rows import small_rows
-from acidsql.spark.dml_transactions import DmlTransactions, row_counts, write_target
 from acidsql.spark.engine import Engine, StatementSpark
 from acidsql.spark.failures import translate
-from acidsql.spark.frames import plan_text, to_frame
-from acidsql.spark.jobs import LateJobs, job_description, was_cancelled
-from acidsql.spark.jvm_loss import SPARK_ERRORS
-from acidsql.spark.open_transaction import SharedTransaction
-from acidsql.spark.outcomes import QueryRows, RowCounts, Written
-from acidsql.spark.parameter_values import has_instant
-from acidsql.spark.query_columns import as_shown, hive_columns, with_own_names
-from acidsql.spark.read_files import ReadFiles
-from acidsql.spark.readers import Reader, Readers
+from acidsql.spark.frames.answer_frames import QueryRows, answer, read_by
+from acidsql.spark.frames.caller_frames import plan_text, to_frame
+from acidsql.spark.frames.query_columns import as_shown, hive_columns, with_own_names
+from acidsql.spark.frames.read_files import ReadFiles
+from acidsql.spark.frames.readers import FrameReaders
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
 from acidsql.spark.scan.table_scan import scan_frame
+from acidsql.spark.session.jobs import job_description, was_cancelled
+from acidsql.spark.session.jvm_loss import SPARK_ERRORS
+from acidsql.spark.session.parameter_values import has_instant
 from acidsql.spark.target_pruning import pruned
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
-    Steering,
     check_disjoint,
     found_events,
     replaced_directories,
     stage,
     static_partition,
 )
-from acidsql.spark.write.truncation import empty_table
 from acidsql.storage.footer_cache import FooterCache
+from acidsql.writing.outcomes import RowCounts, Written
 from acidsql.writing.publishing import WriteTarget, empty, publish
+from acidsql.writing.session_transaction import SharedTransaction
+from acidsql.writing.statement_transactions import LateWork, StatementTransactions, row_counts, write_target
+from acidsql.writing.steering import Steering
 from acidsql.writing.write_transaction import WriteTransaction
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A statement: its text, and the named parameters and frames of the call.
-
-    `progress` is what a statement that writes commits of a stream with its rows; the executor counts the rows.
-    """
-
-    text: str
-    args: Mapping[str, object]
-    frames: Mapping[str, object]
-    progress: StreamProgress | None = None
-    rows_only: bool = False
-    """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
-    strict: bool = False
-    """Whether a value that does not fit its column is an error, whatever the session's store assignment is."""
-
-    def settings(self, of_session: Mapping[str, str]) -> Mapping[str, str]:
-        """The settings of the statement, which is planned and run with them."""
-        return {**of_session, STORE_ASSIGNMENT: STRICT} if self.strict else of_session
-
-    version: Version | None = None
-    """The earlier version of a table that a query reads."""
-
-
-class Executor:
+class SparkExecutor:
     """Binds plans to snapshots and runs them on Spark."""
 
-    def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
-        """`settings` are the live settings of the session."""
+    def __init__(
+        self,
+        engine: Engine,
+        transactions: StatementTransactions,
+        readers: FrameReaders,
+        settings: Mapping[str, str],
+        steering: Steering,
+    ) -> None:
+        """`readers` are those of `transactions`; `settings` are the live settings of the session."""
         self._settings = settings
         self._engine = engine
         self._transactions = transactions
-        self._metastore = transactions.metastore
-        self._readers = Readers(transactions)
+        self._readers = readers
         self._caches = ScanCaches()
-        self.dml = DmlTransactions(transactions, self._readers, settings, engine.files)
-        """The transactions of DML statements, whether or not Spark runs them."""
-        self.session_transaction = self.dml.session_transaction
-        self.steering = Steering()
+        self._steering = steering
 
-    def close(self) -> None:
-        """Rolls back the open transaction, and ends all readers."""
-        if self.session_transaction.current is not None:
-            self.session_transaction.rollback()
-        self._readers.close()
+    def start(self) -> None:
+        """Starts Spark if it is not running."""
+        _ = self._engine.spark
 
     @property
     def footers(self) -> FooterCache:
@@ -118,52 +90,29 @@ class Executor:
     def query(self, plan: QueryPlan, request: Request) -> tuple[QueryRows, Callable[[], None]]:
         """The lazy rows of a query on the snapshot of now, and a function that ends its transaction when the rows are
         read. The transaction also ends some time after nobody holds the frames any more."""
-        with self.translated(request), self.session_transaction.alone() as shared:
+        with self.translated(request), self._transactions.session_transaction.alone() as shared:
             if shared is not None:
                 return self._query_in(shared, plan, request), lambda: None
             if not plan.scans:
-                return self._frame(plan, request, self._now(), self._caches), lambda: None
-            reader = self._readers.open(self.dml.locks(plan))
+                return self._frame(plan, request, self._transactions.now(), self._caches), lambda: None
+            reader = self._readers.open(self._transactions.locks(plan))
             try:
                 caches = self._caches_of(reader)
                 read = self._readers.reading(reader, caches.read)
-                rows = self._frame(plan, request, _at(request, self._now()), caches, read)
+                rows = self._frame(plan, request, _at(request, self._transactions.now()), caches, read)
                 self._readers.keep(reader, rows.frame, read)
             except BaseException:
                 self._readers.end(reader)
                 raise
             return rows, lambda: self._readers.end(reader)
 
-    def hold_snapshot(self, plan: QueryPlan) -> tuple[ReadView, Callable[[], None]]:
-        """The snapshot for a query that is read without Spark, and a function that ends its transaction. In a
-        transaction of START TRANSACTION, that is the transaction's snapshot with its own writes."""
-        with self.session_transaction.alone() as shared:
-            if shared is not None:
-                return self._view_in(shared, plan), self._readers.hold(shared.guard)
-            reader = self._readers.open(self.dml.locks(plan))
-            try:
-                return self._now(), self._readers.hold(reader)
-            except BaseException:
-                self._readers.end(reader)
-                raise
-
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
-        view = self._view_in(shared, plan)
+        view = self._transactions.view_in(shared, plan)
         caches = self._caches_of(shared.guard)
         read = self._readers.reading(shared.guard, caches.read)
         rows = self._frame(plan, request, _at(request, view), caches, read)
         self._readers.keep(shared.guard, rows.frame, read)
         return rows
-
-    def _view_in(self, shared: SharedTransaction, plan: QueryPlan) -> ReadView:
-        """Takes the locks of a query, and gives what it sees in the transaction of START TRANSACTION.
-
-        A query without locks reads nothing that has snapshots, and does not fix the transaction's: that would be older
-        than the first lock, and an UPDATE could miss a commit between the two.
-        """
-        if locks := self.dml.locks(plan):
-            self._transactions.lock(shared.write.id, locks)
-        return shared.write.view() if locks or shared.write.writes else self._now()
 
     def _caches_of(self, reader: Reader) -> ScanCaches:
         """The caches for a query whose frames are read as long as `reader` is open."""
@@ -187,10 +136,6 @@ class Executor:
         )
         return self._engine.statement(in_utc=in_utc)
 
-    def look_after_statement(self) -> None:
-        """Called behind each statement of the session but queries (`Readers.look_after_statement`)."""
-        self._readers.look_after_statement()
-
     def _frame(
         self, plan: QueryPlan, request: Request, view: ReadView, caches: ScanCaches, *own: ReadFiles
     ) -> QueryRows:
@@ -201,9 +146,6 @@ class Executor:
         rows = answer(as_shown(rows), request.text, reads)
         spark.drop_views((*(s.view for s in plan.scans), *(f.view for f in plan.frames)))
         return QueryRows(answer(adopt(rows, spark.user), request.text, reads), rows)
-
-    def _now(self) -> ReadView:
-        return ReadView(self._metastore, self._metastore.valid_txns())
 
     def columns(self, plan: QueryPlan, request: Request, *, of_view: bool = False) -> list[tuple[str, str]]:
         """The names and Hive types of a query's columns. Reads no directory. Raises CREATE_AS_TYPE.
@@ -220,7 +162,7 @@ class Executor:
         directories of now, and opens no transaction."""
         with self.translated(request):
             spark = self._statement(plan, request)
-            snapshots = StatementSnapshots(self._engine.files, self._now())
+            snapshots = StatementSnapshots(self._engine.files, self._transactions.now())
             caches = self._caches.of_statement()
             try:
                 self._define_views(spark, plan, request, snapshots, caches)
@@ -245,12 +187,14 @@ class Executor:
         for write in plan.writes:
             check_format(write.target)
         with self.translated(request), self._engine.jobs(_description(plan, request)) as jobs:
-            return self.dml.run(plan, request.progress, jobs, lambda txn: self._write_tables(plan, request, txn))
+            return self._transactions.run(
+                plan, request.progress, jobs, lambda txn: self._write_tables(plan, request, txn)
+            )
 
-    def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateJobs) -> RowCounts:
+    def write_in(self, plan: WritePlan, request: Request, txn: WriteTransaction, work: LateWork) -> RowCounts:
         """Writes the rows of a statement whose transaction is open and has its locks. `work` gets its jobs."""
         with self.translated(request), self._engine.jobs(_description(plan, request)) as jobs:
-            work.jobs = jobs
+            work.running = jobs
             return self._write_tables(plan, request, txn)
 
     def source_rows(
@@ -261,14 +205,14 @@ class Executor:
         plan: WritePlan,
         request: Request,
         txn: WriteTransaction,
-        work: LateJobs,
+        work: LateWork,
     ) -> Any | None:
         """The rows of a query that is a part of a statement, as an Arrow table; None if Spark cannot compute them, and
         where `small_rows` gives None. The transaction of the statement is open and has its locks; `work` gets the
         jobs."""
         caches = self._caches.of_statement()
         with self.translated(request), self._engine.jobs(_description(plan, request)) as jobs:
-            work.jobs = jobs
+            work.running = jobs
             spark = self._statement(source, request)
             try:
                 self._define_views(spark, source, request, StatementSnapshots(self._engine.files, txn.view()), caches)
@@ -280,15 +224,6 @@ class Executor:
                 return None  # the whole statement's query raises the error, with its place, or has no such error
             finally:
                 caches.end()
-
-    def truncate(self, step: EmptyTable) -> tuple[TxnId, WriteId]:
-        """TRUNCATE TABLE: its transaction and its write ID. Raises IN_TRANSACTION, and what `empty_table` raises."""
-        if self.session_transaction.current is not None:
-            txn_id = f"txnid:{self.session_transaction.id}"
-            raise AcidSqlError(Condition.IN_TRANSACTION, operation="TRUNCATE", txn_id=txn_id)
-        txn = empty_table(step, self._transactions, self._engine.files)
-        self.dml.tidy_up(txn)
-        return txn.id, txn.writes[0].target.write_id
 
     # -- snapshots
 
@@ -368,7 +303,7 @@ class Executor:
             narrow(spark, plan.narrowing, of_target, request.args)
         events = found_events(spark, plan, request.args, request.settings(self._settings))
         driver_bytes = int(self._settings.get(DRIVER_BYTES, 0))
-        write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self.steering))
+        write.staged.extend(stage(events, plan, target, of_target, driver_bytes, self._steering))
         write.emptied.extend(replaced_directories(spark, plan, write))
         return replace(row_counts(plan, write.staged), misfits=events.misfits())
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.spark.engine import Engine
-from acidsql.spark.jvm_loss import SPARK_ERRORS
+from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 
 _TYPES: Final[Mapping[object, str]] = {
     int: "bigint",

@@ -12,7 +12,8 @@ from pyspark.sql import types as t
 
 from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
 from acidsql.acid.object_names import is_field_name
-from acidsql.planner.event_queries import fitted, inside, name_sql
+from acidsql.grammar.quoting import name_sql
+from acidsql.planner.stored_values.stored_sql import fitted, inside
 
 _NUMBERS: Final = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _INSTANT: Final = t.TimestampType()

@@ -15,18 +15,18 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_values import normal_value
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidWriteIdList
-from acidsql.ddl.relocation import Files
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.quoting import name_sql
 from acidsql.metastore.client import LockType, Partition, PartitionValues
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.ddl_plan import CollectStatistics, DdlPlan
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.partition_spec import comparison_text, partitions_named
-from acidsql.planner.partition_text import partition_text
+from acidsql.planner.ddl.ddl_plan import CollectStatistics, DdlPlan
+from acidsql.planner.ddl.partition_spec import comparison_text, partitions_named
 from acidsql.planner.plan import QueryPlan
+from acidsql.planner.stored_values.partition_text import partition_text
+from acidsql.request import Request
 from acidsql.snapshot.statement_snapshots import snapshot_of
-from acidsql.spark.executor import Executor, Request
-from acidsql.storage.file_systems import Listing
+from acidsql.spark.executor import SparkExecutor
+from acidsql.storage.file_systems import FilesOf, Listing
 
 RowCountsOfParts: TypeAlias = "Mapping[PartitionValues, int]"
 """The number of rows of each partition that has some, or of the unpartitioned table under `()`."""
@@ -43,7 +43,7 @@ def count_query(table: Table) -> str:
     return f"SELECT {columns} FROM {name_sql(table.database)}.{name_sql(table.name)}{grouped}"
 
 
-def counted_parts(executor: Executor, plan: QueryPlan, table: Table) -> RowCountsOfParts:
+def counted_parts(executor: SparkExecutor, plan: QueryPlan, table: Table) -> RowCountsOfParts:
     """Runs the plan of `count_query`. The values of partitions are their texts in the names of directories."""
     rows, release = executor.query(plan, Request(count_query(table), {}, {}))
     texts = [partition_text(name_sql(c.name), c) for c in table.partition_columns]
@@ -83,7 +83,7 @@ class TableAnalysis:
     """`count` counts the rows of a table by a query."""
 
     transactions: Transactions
-    files: Files
+    files: FilesOf
     count: Callable[[Table], RowCountsOfParts]
 
     def run(self, plan: DdlPlan) -> None:

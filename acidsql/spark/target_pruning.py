@@ -11,7 +11,7 @@ from typing import Final
 
 from pyspark.errors import AnalysisException
 
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql
 from acidsql.planner.plan import KeyQuery, Scan
 from acidsql.snapshot.key_ranges import are_keys, come_first, narrowed
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
@@ -19,8 +19,8 @@ from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.repeatable_queries import is_repeatable
 from acidsql.spark.collected_rows import small_rows
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.jobs import was_cancelled
-from acidsql.spark.jvm_loss import SPARK_ERRORS
+from acidsql.spark.session.jobs import was_cancelled
+from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 
 _LARGE: Final = 64 * 1024 * 1024
 """Bytes of a target from which on it is worth a job to find out which of its files have the keys."""

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -191,6 +191,10 @@ class FileSystem(Protocol):
     def append(self, path: str, content: bytes) -> None:
         """Appends to a file."""
         ...
+
+
+FilesOf: TypeAlias = Callable[[str], FileSystem]
+"""What gives the file system of a location."""
 
 
 def remove_all(files: FileSystem, paths: Iterable[str]) -> bool:

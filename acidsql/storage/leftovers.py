@@ -20,14 +20,14 @@ from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Leftover, Metastore
 from acidsql.storage.directory_relations import canonical_path, related
-from acidsql.storage.file_systems import FileSystem, remove_all
+from acidsql.storage.file_systems import FilesOf, FileSystem, remove_all
 from acidsql.storage.hadoop_files import FILE_ERRORS
 
 _STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
 """The name of a transaction's staging directory. That of a plain LOAD DATA is random, without a second part."""
 
 
-def is_there(metastore: Metastore, table: Table, files_of: Callable[[str], FileSystem]) -> bool:
+def is_there(metastore: Metastore, table: Table, files_of: FilesOf) -> bool:
     """Whether the directory still belongs to the table, or to none. If the table was dropped and created again, or
     another table was created in its directory, the new table has given out the same write IDs, and directories named
     after them are not those of the old table. The files of an external table stay when it is dropped, and other tables
@@ -38,7 +38,7 @@ def is_there(metastore: Metastore, table: Table, files_of: Callable[[str], FileS
     return found.may_be(table) and (found.created, found.location) == (table.created, table.location)
 
 
-def is_taken(metastore: Metastore, location: str, files_of: Callable[[str], FileSystem]) -> bool:
+def is_taken(metastore: Metastore, location: str, files_of: FilesOf) -> bool:
     """Whether the directory of a table or of a partition is the location, in it or around it. It reads the whole
     catalog, so it is for tables that are gone."""
     files = files_of(location)
@@ -63,9 +63,7 @@ def keep_if_open(
         raise
 
 
-def tidy_up(
-    metastore: Metastore, files_of: Callable[[str], FileSystem], places: Iterable[tuple[FileSystem, str]]
-) -> None:
+def tidy_up(metastore: Metastore, files_of: FilesOf, places: Iterable[tuple[FileSystem, str]]) -> None:
     """Removes what dead writers left: everything that the metastore knows of, or else the staging directories in
     `places`. It runs after a statement has succeeded, so errors are ignored: a later statement tries again."""
     with suppress(AcidSqlError, *FILE_ERRORS):
@@ -96,7 +94,7 @@ def _remove_staged(metastore: Metastore, places: Iterable[tuple[FileSystem, str]
             remove_all(files, [path for path, txn in staged.items() if txn in ended])
 
 
-def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]) -> None:
+def remove_leftovers(metastore: Metastore, files_of: FilesOf) -> None:
     """Removes the leftovers that the metastore knows of, and keeps those that could not be removed for another time.
     Lists each table once."""
     of_tables: dict[tuple[str, str], list[Leftover]] = {}
@@ -111,9 +109,7 @@ def remove_leftovers(metastore: Metastore, files_of: Callable[[str], FileSystem]
         metastore.forget_leftovers(txn)
 
 
-def _remove(
-    metastore: Metastore, files_of: Callable[[str], FileSystem], location: str, lefts: Sequence[Leftover]
-) -> set[TxnId]:
+def _remove(metastore: Metastore, files_of: FilesOf, location: str, lefts: Sequence[Leftover]) -> set[TxnId]:
     """Removes the directories of a table's leftovers, and gives the transactions of those that are still there. Checks
     the table before each removal, because no lock keeps it from being dropped and created again meanwhile."""
     files, table = files_of(location), lefts[0].table

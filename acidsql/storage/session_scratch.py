@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 from acidsql.acid.layout import SESSIONS_DIRECTORY
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.process_identity import is_named_gone, process_name
-from acidsql.storage.file_systems import FileSystem, remove_all
+from acidsql.storage.file_systems import FilesOf, remove_all
 from acidsql.storage.hadoop_files import FILE_ERRORS
 
 _PREFIX: Final = "session-"
@@ -22,7 +21,7 @@ class SessionScratch:
     The name of a session's directory names its process, so that another session can tell whether that has ended.
     """
 
-    def __init__(self, warehouse: str, files: Callable[[str], FileSystem]) -> None:
+    def __init__(self, warehouse: str, files: FilesOf) -> None:
         """`files` gives the file system of a location. Nothing is made before a table is."""
         self._root = f"{warehouse}/{SESSIONS_DIRECTORY}"
         self._own = f"{self._root}/{_PREFIX}{process_name()}-{uuid.uuid4().hex}"

@@ -1,1 +1,5 @@
-"""Writes to tables, whatever computes the rows: transactions, staged files, and how they become visible."""
+"""Writes to tables, whichever engine computes the rows: transactions, staged files, and how they become visible.
+
+`statement_transactions` runs a statement in a transaction, `session_transaction` is START TRANSACTION,
+`write_transaction` knows what to undo, `event_files` writes ORC by pyarrow, `publishing` moves files to their places.
+Begin with `statement_transactions`. Both engines, streams and LOAD DATA write through here."""

@@ -23,12 +23,12 @@ from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.merge_cardinality import check_event, check_sorted
+from acidsql.planner.merge.cardinality import check_event, check_sorted
 from acidsql.planner.plan import BRANCH, EventKind, WritePlan
-from acidsql.storage.file_arrow_types import arrow_type
 from acidsql.storage.file_systems import FileSystem, NewEnd
 from acidsql.storage.orc.event_columns import insert_columns
 from acidsql.storage.orc.orc_footers import arrow_codec, finished_file, writer_options
+from acidsql.values.arrow_types import arrow_type
 from acidsql.writing.file_slots import Slots
 from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, staging_columns
 from acidsql.writing.publishing import FinishedFile, StagedFile, WriteTarget, staged_as_finished

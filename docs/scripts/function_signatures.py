@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-from acidsql.planner.hive_functions.function_list import REFUSED
-from acidsql.planner.hive_functions.rule_table import REWRITTEN
+from acidsql.planner.expressions.hive_functions.function_list import REFUSED
+from acidsql.planner.expressions.hive_functions.rule_table import REWRITTEN
 
 FILE: Final = Path(__file__).parents[2] / "acidsql" / "frontends" / "function_signatures.txt"
 _SIGNATURE: Final = r"^\s*{}(\([^\n]*?\)) +-"

@@ -1,4 +1,4 @@
-"""Writes docs/reference/settings.md from acidsql.settings.KNOWN: `python -m docs.scripts.settings_page`."""
+"""Writes docs/reference/settings.md from acidsql.statements.settings.KNOWN: `python -m docs.scripts.settings_page`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Final
 
 from acidsql.durations import DURATION
-from acidsql.settings import KNOWN, Known
+from acidsql.statements.settings import KNOWN, Known
 
 PAGE: Final = Path(__file__).parents[1] / "reference" / "settings.md"
 
 _COMPACTION: Final = ("hive.compactor.", "metastore.compactor.")
 _INTRODUCTION: Final = """# Settings
 
-<!-- Generated from acidsql/settings.py by `make docs-pages`: do not edit. -->
+<!-- Generated from acidsql/statements/settings.py by `make docs-pages`: do not edit. -->
 
 `SET key=value` changes a setting of the session, `SET key` shows one, and `SET` shows all of them.
 [SET](../sql/set.md) describes the statement. The command line takes settings as `--hiveconf key=value`.

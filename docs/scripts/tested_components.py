@@ -42,14 +42,14 @@ _CLUSTER: Final = "tests/cluster/test_standalone_cluster.py"
 _HDFS: Final = "tests/interop/test_tables_on_hdfs.py"
 _HDFS_FEATURES: Final = "tests/interop/test_hdfs_features.py"
 _HDFS_RESTARTS: Final = "tests/interop/test_hdfs_restarts.py"
-_VIEWFS: Final = "tests/spark/test_hadoop_file_system.py"
+_VIEWFS: Final = "tests/storage/test_hadoop_file_system.py"
 _ON_HIVE: Final = "tests/interop/test_statements_on_hive_metastore.py"
 _HIVE_3: Final = "tests/interop/test_hive3_metastore.py"
 _TRANSPORTS: Final = "tests/metastore/test_hive_transports.py"
 _KERBEROS: Final = "tests/metastore/test_kerberos.py"
 _CONNECTION: Final = "tests/metastore/test_hive_connection.py"
 _CONNECT: Final = "tests/spark/test_spark_connect.py"
-_BESIDE: Final = "tests/direct/test_beside_spark_connect.py"
+_BESIDE: Final = "tests/engines/test_beside_spark_connect.py"
 
 _ALL_WRITES: Final = Shown(f"{_CLUSTER}::test_every_kind_of_write")
 _SMOKE: Final = Shown(
@@ -64,7 +64,7 @@ _GOLDEN_CHANGES: Final = Shown(
 _GOLDEN_READS: Final = Shown("tests/spark/test_golden_tables.py::test_rows_row_ids_and_files_are_those_that_hive_reads")
 _HDFS_WITH_HIVE: Final = Shown(f"{_HDFS}::test_hive_reads_and_changes_what_acidsql_wrote_to_hdfs")
 _HDFS_EMBEDDED: Final = Shown(f"{_HDFS}::test_a_warehouse_on_hdfs_with_the_embedded_metastore")
-_S3: Final = "tests/spark/test_tables_on_s3.py"
+_S3: Final = "tests/storage/test_tables_on_s3.py"
 _S3_STORY: Final = Shown(f"{_S3}::test_every_kind_of_statement_leaves_the_rows_and_the_files_that_it_must")
 _S3_WITH_HIVE: Final = Shown(
     "tests/interop/test_tables_on_s3_with_hive.py::test_hive_reads_and_changes_what_acidsql_wrote_to_s3"
@@ -94,12 +94,12 @@ COMPONENTS: Final = (
         {
             Kind.QUERY: (
                 _GOLDEN_READS,
-                Shown("tests/arrow_scan/test_answers_as_spark.py::test_the_arrow_table_is_that_of_spark"),
+                Shown("tests/arrow/test_answers_as_spark.py::test_the_arrow_table_is_that_of_spark"),
             ),
-            Kind.INSERT: (Shown("tests/spark/test_driver_writes.py::test_dml_writes_the_same_events"),),
+            Kind.INSERT: (Shown("tests/writing/test_driver_writes.py::test_dml_writes_the_same_events"),),
             Kind.CHANGE: (
                 _GOLDEN_CHANGES,
-                Shown("tests/spark/test_merge_model.py::test_merge_does_what_its_definition_says"),
+                Shown("tests/dml/test_merge_model.py::test_merge_does_what_its_definition_says"),
             ),
             Kind.COMPACTION: (
                 Shown("tests/compactor/test_golden_compactions.py::test_hives_own_compactions_are_made_again"),
@@ -109,12 +109,12 @@ COMPONENTS: Final = (
             Kind.STREAMING: (
                 Shown("tests/ingest/test_stream.py::test_the_offset_is_committed_with_the_rows"),
                 Shown(
-                    "tests/spark/test_foreach_batch.py::test_a_query_appends_its_batches_and_goes_on_after_a_restart"
+                    "tests/streaming/test_foreach_batch.py::test_a_query_appends_its_batches_and_goes_on_after_a_restart"
                 ),
             ),
             Kind.DDL: (
-                Shown("tests/spark/test_alter_table.py::test_a_renamed_table_keeps_rows_write_ids_and_partitions"),
-                Shown("tests/spark/test_ddl_locks.py::test_explain_prints_the_locks_that_the_run_requests"),
+                Shown("tests/ddl/test_alter_table.py::test_a_renamed_table_keeps_rows_write_ids_and_partitions"),
+                Shown("tests/ddl/test_ddl_locks.py::test_explain_prints_the_locks_that_the_run_requests"),
             ),
             Kind.FAULTS: (
                 Shown(

@@ -21,7 +21,7 @@ from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
 from tests.cluster.standalone_cluster import HOSTS, StandaloneCluster, wait_until
 from tests.crash.writers import SLOW_UPDATE
-from tests.shell import employee
+from tests.support import employee
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"

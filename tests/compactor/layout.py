@@ -11,11 +11,13 @@ from unittest.mock import patch
 
 import pyorc
 
-from acidsql.direct import direct_compaction, streamed_compaction
+from acidsql.arrow import compaction as arrow_compaction
+from acidsql.arrow import streamed_compaction
+from acidsql.engines import compaction_engines
 from acidsql.session import Session
 from acidsql.spark import compaction
 from acidsql.writing import merge_order
-from tests.spark.acid_files import Event
+from tests.support.acid_files import Event
 
 VISIBILITY: Final = re.compile(r"_v\d{7,}$")
 
@@ -63,7 +65,7 @@ def as_with_large_files() -> Iterator[None]:
     """Compactions treat files of any size like large ones that are left to Spark, which copies them in their order, or
     shuffles their rows."""
     with (
-        patch.object(direct_compaction, "_is_possible", lambda _: False),
+        patch.object(compaction_engines, "compact_by_arrow", lambda *_: None),
         patch.object(merge_order, "_LARGE", 0),
         patch.object(compaction, "_FEW", 0),
     ):
@@ -73,7 +75,7 @@ def as_with_large_files() -> Iterator[None]:
 @contextmanager
 def as_streamed() -> Iterator[None]:
     """Compactions without Spark stream files of any size if their rows are in order, in parts for several threads."""
-    with patch.object(direct_compaction, "_MOST_BYTES", 0), patch.object(streamed_compaction, "_MOST_MEMORY", 1 << 60):
+    with patch.object(arrow_compaction, "_MOST_BYTES", 0), patch.object(streamed_compaction, "_MOST_MEMORY", 1 << 60):
         yield
 
 

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from acidsql.acid.write_ids import WriteId
 from acidsql.compactor import service, worker
+from acidsql.engines.compaction_engines import CompactionEngines
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionRequest, CompactionState
 from acidsql.session import Session
@@ -677,12 +678,12 @@ def test_a_renamed_partition_keeps_them_and_what_is_known_of_failed_ones(
     create(session, rest="PARTITIONED BY (p int)")
     insert(session, "(1, 1, 1)", "(2, 2, 1)")
 
-    def left(job: Job, *_: object, **__: object) -> None:
+    def left(_: object, job: Job, *__: object) -> None:
         directory = Path(job.part.directory, job.scope.data_name(job.txn))
         directory.mkdir()
         raise OSError("the worker ends here")
 
-    monkeypatch.setattr(worker, "compact_directly", left)
+    monkeypatch.setattr(CompactionEngines, "merge", left)
     monkeypatch.setattr(worker.Worker, "_undo", lambda *_: None)
     assert refusal(session, "ALTER TABLE t PARTITION (p=1) COMPACT 'major' AND WAIT").condition == "COMPACTION_FAILED"
     monkeypatch.undo()

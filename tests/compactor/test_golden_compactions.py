@@ -22,7 +22,7 @@ from tests.compactor.layout import (
     metadata,
 )
 from tests.selection import core
-from tests.spark.golden_cases import (
+from tests.support.golden_cases import (
     GoldenTable,
     golden_tables,
     read_golden_rows,

@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
 from tests.compactor.layout import as_streamed, as_with_large_files
+from tests.dml.test_histories import plain, shown
 from tests.selection import core
-from tests.spark.histories import Model, Row, random_schema
-from tests.spark.test_histories import plain, shown
+from tests.support.histories import Model, Row, random_schema
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import Place
-from tests.spark.acid_files import visible_paths
+from tests.support.acid_files import visible_paths
 
 pytestmark = pytest.mark.ci
 

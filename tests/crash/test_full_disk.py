@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from tests.spark.acid_files import visible_paths
+from tests.support.acid_files import visible_paths
 
 PARTED = "(id int, v int) PARTITIONED BY (p int) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PAGE = 4096

@@ -16,12 +16,12 @@ from tests.crash.writers import PATIENCE, Place, wait_for_line
 _DIE: Final = f"""
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.storage.file_systems import LocalFiles
-from acidsql.direct import direct_compaction, streamed_compaction
+from acidsql.arrow import compaction as arrow_compaction, streamed_compaction
 from acidsql.spark import compaction
 {DIES}"""
 
 BY_SPARK: Final = "session.execute('SET acidsql.driver.write.max.bytes=0')"
-STREAMED: Final = "direct_compaction._MOST_BYTES = 0"
+STREAMED: Final = "arrow_compaction._MOST_BYTES = 0"
 WORKER: Final = {
     "after it took the request": "die_at(SqliteMetastore, 'take_compaction', before=False)",
     "after its transaction": "die_at(SqliteMetastore, 'open_txn', before=False)",
@@ -29,7 +29,7 @@ WORKER: Final = {
     "after its job": f"{BY_SPARK}; die_at(compaction, 'finish')",
     "between two files that it streams": f"{STREAMED}; die_at(streamed_compaction, '_write', call=2)",
     "after it streamed its files": f"{STREAMED}; die_at(streamed_compaction, 'finish')",
-    "after it staged its files": "die_at(direct_compaction, 'publish')",
+    "after it staged its files": "die_at(arrow_compaction, 'publish')",
     "between two moves": "die_at(LocalFiles, 'place', call=2)",
     "before its commit": "die_at(SqliteMetastore, 'commit_compaction')",
     "after its commit": "die_at(SqliteMetastore, 'commit_compaction', before=False)",

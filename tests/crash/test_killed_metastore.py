@@ -18,12 +18,12 @@ from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.heartbeat import Heartbeat
 from acidsql.metastore.registry import open_hive
-from acidsql.results import Result
 from acidsql.session import Session, connect
+from acidsql.statements.results import Result
 from tests.crash.test_killed_writers import UPDATE
 from tests.crash.writers import PATIENCE, start, wait_for_line
 from tests.interop.hive_client import Hive
-from tests.spark.acid_files import visible_paths
+from tests.support.acid_files import visible_paths
 
 pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 

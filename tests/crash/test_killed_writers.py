@@ -22,7 +22,7 @@ from tests.crash.writers import (
     wait_for_line,
 )
 from tests.selection import core
-from tests.spark.acid_files import visible_paths
+from tests.support.acid_files import visible_paths
 
 ROWS = 4000
 

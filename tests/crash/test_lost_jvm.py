@@ -84,7 +84,7 @@ print("closed", flush=True)
 
 GIVEN = f"""{COMMON}
 from acidsql.spark.engine import Engine
-from acidsql.spark.jvm_loss import forget
+from acidsql.spark.session.jvm_loss import forget
 
 
 spark = Engine(None, CONF).spark

@@ -25,7 +25,7 @@ from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.crash.writers import DYING, PATIENCE, Place
 from tests.metastore.clock import Clock
-from tests.spark.acid_files import visible_paths
+from tests.support.acid_files import visible_paths
 
 pytestmark = pytest.mark.ci
 

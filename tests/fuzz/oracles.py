@@ -17,14 +17,14 @@ from acidsql.errors import AcidSqlError
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
-from acidsql.planner.expression_types import ExpressionTypes
+from acidsql.planner.expressions.expression_types import ExpressionTypes
+from acidsql.planner.expressions.typed_rules import apply_rules
 from acidsql.planner.plan import NO_SHORTCUTS, Shortcuts
-from acidsql.planner.query_normalization import normalized
-from acidsql.planner.typed_rules import apply_rules
+from acidsql.planner.queries.query_normalization import normalized
 from acidsql.session import Session
 from acidsql.snapshot import key_ranges
 from acidsql.spark import target_pruning
-from acidsql.spark.frames import column_types
+from acidsql.spark.frames.caller_frames import column_types
 from acidsql.spark.scan import data_skipping, source_keys
 from tests.fuzz.answers import Answer, Outcome, Refused, difference, run, run_in_spark
 from tests.fuzz.queries import Partition, Queries, Query

@@ -34,9 +34,9 @@ from acidsql.grammar.parser import parse
 from acidsql.grammar.placeholders import name_placeholders, placeholders_of
 from acidsql.grammar.script_splitter import is_complete, split_script
 from acidsql.grammar.table_names import table_names
-from acidsql.planner.create_as import column_types, plan_create_query
+from acidsql.planner.conditions.partition_pruning import keeps
+from acidsql.planner.dml.create_as import column_types, plan_create_query
 from acidsql.planner.explain import explain, explain_locks
-from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import Facts, Plan
 from acidsql.planner.statement_planner import plan_statement
 from tests.planner.test_planner_cases import Stage, blocks

@@ -14,12 +14,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from acidsql.acid.partition_names import DEFAULT_PARTITION
-from acidsql.direct.direct_write import DirectWriter
-from acidsql.planner.plan import Plan, WritePlan
+from acidsql.arrow.executor import ArrowExecutor, ArrowWrite
+from acidsql.planner.plan import WritePlan
 from acidsql.planner.write_strategy import STRATEGIES, ByDriver, StrategyKind
+from acidsql.request import Request
 from acidsql.session import Session
-from acidsql.spark.executor import Request
-from acidsql.spark.outcomes import Written
+from acidsql.writing.outcomes import RowCounts
+from acidsql.writing.statement_transactions import LateWork
+from acidsql.writing.write_transaction import WriteTransaction
 from tests.fuzz.answers import Answer, Outcome, Refused, Row, described, plain_rows, run
 from tests.fuzz.dml import RID, SID, Change, Clause, Delete, Insert, Merge, Update
 from tests.fuzz.tables import Column, Table, quoted
@@ -339,7 +341,7 @@ class _Merged:
 @contextmanager
 def write_path(session: Session, path: StrategyKind | None) -> Iterator[None]:
     """Statements inside are written so, where they can be."""
-    steering = session._executor.steering
+    steering = session._engines.steering
     steering.preferred = path
     try:
         yield
@@ -350,19 +352,25 @@ def write_path(session: Session, path: StrategyKind | None) -> Iterator[None]:
 @contextmanager
 def _counted_without_spark(done: Counter[str]) -> Iterator[None]:
     """Counts the statements inside that needed no Spark."""
-    write = DirectWriter.write
+    prepared = ArrowExecutor.prepared
 
-    def counted(self: DirectWriter, plan: Plan, request: Request) -> Written | None:
-        written = write(self, plan, request)
-        if written is not None and isinstance(plan, WritePlan):
-            done[f"{plan.operation.lower()} without Spark"] += 1
-        return written
+    def counted(self: ArrowExecutor, plan: WritePlan, request: Request) -> ArrowWrite | None:
+        write = prepared(self, plan, request)
+        if write is None:
+            return None
 
-    DirectWriter.write = counted  # type: ignore[method-assign]
+        def counting(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
+            counts = write(txn, work)
+            done[f"{plan.operation.lower()} without Spark"] += counts is not None
+            return counts
+
+        return counting
+
+    ArrowExecutor.prepared = counted  # type: ignore[method-assign]
     try:
         yield
     finally:
-        DirectWriter.write = write  # type: ignore[method-assign]
+        ArrowExecutor.prepared = prepared  # type: ignore[method-assign]
 
 
 def _label(path: StrategyKind | None) -> str:

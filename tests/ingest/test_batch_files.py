@@ -20,11 +20,11 @@ from pyspark.sql import SparkSession
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.ingest.arrow_types import file_schema
 from acidsql.ingest.delta_files import BatchFiles
 from acidsql.session import Session, connect
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.hadoop_files import HadoopFiles
+from acidsql.values.file_schema import file_schema
 
 ACID = {"transactional": "true"}
 INSERT_ONLY = {"transactional": "true", "transactional_properties": "insert_only"}

@@ -15,10 +15,10 @@ import pytest
 
 from acidsql.acid.table import Check, Column, Constraints, Table, View
 from acidsql.errors import AcidSqlError
-from acidsql.ingest.placement import Rows
-from acidsql.ingest.record_shapes import pieces
 from acidsql.ingest.records import RecordConverter
-from acidsql.storage.arrow_tables import arrow_table
+from acidsql.values.arrow_tables import arrow_table
+from acidsql.values.record_shapes import pieces
+from acidsql.writing.row_placement import Rows
 
 TRANSACTIONAL: Final = {"transactional": "true", "bucketing_version": "2"}
 NAN: Final = float("nan")

@@ -20,7 +20,6 @@ from pyarrow import orc
 
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
-from acidsql.ingest.file_values import storable
 from acidsql.storage.orc.merged_statistics import merged
 from acidsql.storage.orc.protobuf import BYTES, VARINT, Field, decode, encode
 from acidsql.storage.orc.rewrite import encode_second_end
@@ -33,6 +32,7 @@ from acidsql.storage.orc.stripe_appending import (
     with_stripes,
 )
 from acidsql.storage.orc.tail import Tail, read_tail
+from acidsql.values.file_values import storable
 
 CODECS = ("uncompressed", "zlib", "snappy", "lz4", "zstd")
 SIMPLE: Mapping[Any, st.SearchStrategy[object]] = {

@@ -1,13 +1,14 @@
-"""Hive 4.0.1 gives what tests/spark/test_hive_expressions.py and test_create_as.py expect of acidsql."""
+"""Hive 4.0.1 gives what tests/expressions/test_hive_expressions.py and tests/ddl/test_create_as.py expect of
+acidsql."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.ddl.test_create_as import ACID, CASTS, SIZED
+from tests.dml.test_stored_values import CHANGES, SHOWN, STORED, TABLES
+from tests.expressions.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, UNIONS, VALUES
 from tests.interop.hive_client import Hive
-from tests.spark.test_create_as import ACID, CASTS, SIZED
-from tests.spark.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, UNIONS, VALUES
-from tests.spark.test_stored_values import CHANGES, SHOWN, STORED, TABLES
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 

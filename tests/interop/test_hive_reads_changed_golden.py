@@ -15,7 +15,7 @@ from acidsql.session import Session
 from tests.interop.hive_client import Hive, Transaction
 from tests.interop.shared_table import DATABASE, SharedTable, hive_rows
 from tests.interop.values import assert_same_rows
-from tests.spark.golden_cases import GoldenTable, golden_tables
+from tests.support.golden_cases import GoldenTable, golden_tables
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive, HiveError
 from tests.interop.shared_table import hive_rows

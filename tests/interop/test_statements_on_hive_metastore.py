@@ -18,7 +18,7 @@ from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.session import Session, connect
-from acidsql.spark import readers
+from acidsql.spark.frames import readers
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, in_order, rows_of_spark
@@ -119,6 +119,20 @@ def test_partitions_are_known_to_both(both: Both) -> None:
     assert [3, "c", 2, "renamed"] in both.read("parted")
     both.run("TRUNCATE TABLE parted")
     assert both.read("parted") == []
+
+
+def test_an_exchanged_partition_is_known_to_both(both: Both) -> None:
+    kind = "(k int) PARTITIONED BY (p int) STORED AS ORC TBLPROPERTIES ('transactional'='false')"
+    both.run(
+        f"CREATE TABLE daily {kind}",
+        f"CREATE TABLE archive {kind}",
+        "INSERT INTO daily VALUES (1, 1), (2, 2)",
+        "ALTER TABLE archive EXCHANGE PARTITION (p = 1) WITH TABLE daily",
+    )
+    assert both.read("daily", "*") == [[2, 2]]
+    assert both.read("archive", "*") == [[1, 1]]
+    both.run("INSERT INTO daily VALUES (3, 1)")
+    assert both.read("daily", "*") == [[2, 2], [3, 1]]
 
 
 def test_rows_reach_the_directories_of_many_partitions(both: Both, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import acidsql
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive
-from tests.spark.streamed_files import StreamedFiles
+from tests.support.streamed_files import StreamedFiles
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 

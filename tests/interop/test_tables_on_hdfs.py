@@ -15,7 +15,7 @@ from tests.interop.hdfs_process import Hdfs
 from tests.interop.hive_client import READ_MODES, Hive
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_acidsql
-from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
+from tests.support.hive_metadata import assert_as_hive_writes_it, user_metadata
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 

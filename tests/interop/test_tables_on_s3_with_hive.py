@@ -18,7 +18,7 @@ from tests.interop.maven import class_path
 from tests.interop.s3_server import S3Server, s3a_settings, use_s3
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, rows_of_acidsql
-from tests.spark.hive_metadata import assert_as_hive_writes_it, user_metadata
+from tests.support.hive_metadata import assert_as_hive_writes_it, user_metadata
 
 pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(900)]
 

@@ -23,7 +23,7 @@ from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address
 from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.transactions import Transactions
-from acidsql.spark.readers import Readers
+from acidsql.snapshot.read_transactions import ReadTransactions
 from tests.interop.hive_client import Hive
 from tests.metastore import tables
 from tests.metastore.conftest import clean
@@ -288,7 +288,7 @@ def opens_a_writer(transactions: Transactions) -> object:
 
 
 def opens_a_reader(transactions: Transactions) -> object:
-    return Readers(transactions).open(())
+    return ReadTransactions(transactions).open(())
 
 
 @pytest.fixture

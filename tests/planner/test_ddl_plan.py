@@ -12,8 +12,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import CreateTable
 from acidsql.metastore.client import Database, Partition
-from acidsql.planner.ddl import plan_ddl
-from acidsql.planner.ddl_plan import (
+from acidsql.planner.ddl.ddl_plan import (
     Conversion,
     DdlFacts,
     DdlPlan,
@@ -28,7 +27,8 @@ from acidsql.planner.ddl_plan import (
     RemoveTable,
     UpdateProperties,
 )
-from acidsql.planner.table_definition import defined_table
+from acidsql.planner.ddl.ddl_planner import plan_ddl
+from acidsql.planner.ddl.table_definition import defined_table
 from tests.answers import fails
 
 DEFAULT = Database("default", "/w")

@@ -9,9 +9,9 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
-from acidsql.planner.expression_types import ExpressionTypes
-from acidsql.planner.query_normalization import normalized
-from acidsql.planner.star_columns import Fields
+from acidsql.planner.expressions.expression_types import ExpressionTypes
+from acidsql.planner.expressions.star_columns import Fields
+from acidsql.planner.queries.query_normalization import normalized
 
 TABLES = {
     "t": Table(

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from acidsql.acid.table import Column, Table
 from acidsql.grammar.dialect import to_spark
-from acidsql.planner.key_conditions import Key, KeyRange, with_keys
-from acidsql.planner.partition_pruning import keeps
+from acidsql.planner.conditions.partition_pruning import keeps
+from acidsql.planner.conditions.value_ranges import can_hold
 from acidsql.planner.plan import Scan
-from acidsql.planner.value_ranges import can_hold
+from acidsql.planner.queries.key_conditions import Key, KeyRange, with_keys
 from acidsql.snapshot.key_ranges import key_ranges, narrowed
 
 COLUMNS = (Column("k", "bigint"), Column("s", "string"), Column("d", "date"), Column("v", "double"))

@@ -8,7 +8,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Merge
-from acidsql.planner.literal_rows import implied
+from acidsql.planner.merge.literal_source import implied
 
 TABLE = Table(
     database="default",

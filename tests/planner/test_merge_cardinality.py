@@ -7,7 +7,7 @@ import pytest
 
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
-from acidsql.planner.merge_cardinality import CARDINALITY_CHECK, cardinality_branch, check_branches, check_sorted
+from acidsql.planner.merge.cardinality import CARDINALITY_CHECK, cardinality_branch, check_branches, check_sorted
 from acidsql.planner.plan import Branch, Effect, EventKind
 
 UPDATED = Branch(StatementId(0), EventKind.INSERT, Effect.UPDATED, "the new rows")

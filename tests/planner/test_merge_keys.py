@@ -6,7 +6,7 @@ import pytest
 
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Merge
-from acidsql.planner.merge_keys import key_query
+from acidsql.planner.merge.keys import key_query
 
 ROW = {"writeid": 1, "bucketid": 2, "rowid": 3}
 

@@ -6,8 +6,8 @@ import pytest
 
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.table import Column
-from acidsql.planner.misfits import Misfit, Outcome, combined, misfit_tests, note_of
 from acidsql.planner.plan import StoredValue
+from acidsql.planner.stored_values.misfits import Misfit, Outcome, combined, misfit_tests, note_of
 
 NULL, CHANGED, CUT = Outcome.NULL, Outcome.CHANGED, Outcome.CUT
 OUTCOMES = {

@@ -10,7 +10,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
-from acidsql.planner.partition_spec import partition_values
+from acidsql.planner.ddl.partition_spec import partition_values
 
 
 def value_of(literal: str, kind: str) -> str | None:

@@ -8,8 +8,8 @@ import pytest
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
+from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.lock_requests import on_partitions
-from acidsql.planner.partition_pruning import keeps
 from acidsql.planner.plan import NO_SHORTCUTS, Facts, MultiWritePlan, Plan, Scan, Shortcuts
 from acidsql.planner.statement_planner import plan_statement
 from tests.planner.test_planner_cases import Stage

@@ -17,7 +17,7 @@ from sqlglot import exp
 from acidsql.acid.value_range import Range
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
-from acidsql.planner.value_ranges import can_hold
+from acidsql.planner.conditions.value_ranges import can_hold
 
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,

@@ -8,7 +8,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
 from acidsql.planner.plan import Facts, QueryPlan
-from acidsql.planner.query import plan_query
+from acidsql.planner.queries.query import plan_query
 
 COLUMNS = {
     "i": "int",

@@ -166,7 +166,7 @@ def test_the_driver_writes_the_delete_events_of_tasks_unless_there_are_millions(
     [
         (
             UPDATE,
-            "by the driver (up to acidsql.driver.write.max.bytes), in place (one file a bucket, up to 128 MiB each),"
+            "by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each),"
             " in each task (from 32 MiB), else shuffled",
         ),
         (INSERT, "by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task"),

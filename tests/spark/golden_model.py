@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tests.spark.golden_cases import GoldenRow, GoldenTable, Json, RowKey, RowObject, sorted_rows
+from tests.support.golden_cases import GoldenRow, GoldenTable, Json, RowKey, RowObject, sorted_rows
 
 _WHOLE_NUMBERS = ("int", "bigint")
 _SOURCE_KEYS = 40

@@ -11,7 +11,8 @@ import pytest
 
 from acidsql.session import Session
 from tests.selection import core
-from tests.spark.golden_cases import (
+from tests.spark.golden_model import Model, new_value, sql_literal
+from tests.support.golden_cases import (
     GoldenTable,
     golden_tables,
     read_golden_rows,
@@ -19,7 +20,6 @@ from tests.spark.golden_cases import (
     sorted_golden_rows,
     sorted_rows,
 )
-from tests.spark.golden_model import Model, new_value, sql_literal
 
 TABLES = golden_tables()
 READABLE = [t for t in TABLES if t.is_recorded]

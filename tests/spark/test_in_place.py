@@ -1,4 +1,5 @@
-"""UPDATE and DELETE of a table with one file a bucket: the files of other strategies, without a shuffle and a sort."""
+"""UPDATE and DELETE of a table with one file per bucket: the files of other strategies, without a shuffle and a
+sort."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.session import Session, connect
-from tests.spark.acid_files import check_file, event_files
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
+from tests.support.acid_files import check_file, event_files
 
 SCHEMA = (
     "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint,"

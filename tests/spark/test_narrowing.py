@@ -107,7 +107,7 @@ def test_skipped_rows_would_have_matched_nothing(merge: str, tables: Session, mo
             f"USING (SELECT k, name, v, row_number() OVER (ORDER BY v) n FROM s) s ON t.k = s.k {_INSERT}",
             f"USING (WITH c AS (SELECT * FROM s LIMIT 2) SELECT * FROM c) s ON t.k = s.k {_INSERT}",
             f"USING (SELECT max_by(k, v) k, name, 1D v FROM s GROUP BY name) s ON t.k = s.k {_INSERT}",
-            # Literals are said of the target as they are (planner/literal_rows.py).
+            # Literals are said of the target as they are (planner/merge/literal_source.py).
             "USING (VALUES (3, 'a', 1D), (300, 'b', 2D)) s(k, name, v) ON t.k = s.k " + _UPSERT,
             # Spark broadcasts the source itself.
             "USING s ON t.k = s.k WHEN MATCHED THEN DELETE",

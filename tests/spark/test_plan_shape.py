@@ -126,7 +126,7 @@ def test_a_statement_writes_once_and_scans_once_for_each_place_that_names_a_tabl
 def test_a_statement_that_the_driver_writes_scans_once_too(
     statement: str, tables: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables._executor.steering, "may_be_direct", False)
+    monkeypatch.setattr(tables._engines.steering, "may_use_arrow", False)
     assert run_and_count(tables, statement) == replace(STATEMENTS[statement], writes=0)
 
 

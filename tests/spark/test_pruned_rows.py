@@ -14,9 +14,9 @@ from sqlglot import exp
 from acidsql.acid.table import Column, Table
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Query
-from acidsql.planner.partition_pruning import keeps
+from acidsql.planner.conditions.partition_pruning import keeps
+from acidsql.planner.conditions.row_conditions import partition_filter, row_filter
 from acidsql.planner.plan import Scan
-from acidsql.planner.row_conditions import partition_filter, row_filter
 from acidsql.session import Session, connect
 from acidsql.snapshot.file_skipping import needed_files
 from acidsql.snapshot.scan_binding import SourceFile

@@ -14,8 +14,8 @@ from acidsql.planner.write_strategy import InEachTask
 from acidsql.session import Session, connect
 from acidsql.spark.write import shuffled_write, staging
 from tests.selection import core
-from tests.spark.acid_files import check_file, event_files
 from tests.spark.test_plan_shape import executions_after, last_execution, plan_nodes
+from tests.support.acid_files import check_file, event_files
 
 SCHEMA = (
     "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,currentTransaction:bigint,"
@@ -91,13 +91,13 @@ def test_the_table_equals_the_one_that_a_shuffled_write_leaves(
     for statement, untouched in STATEMENTS[kind]:
         expected = shuffled.execute(statement)
         before = row_ids(spread_out, untouched)
-        spread_out._executor.steering.preferred = InEachTask
-        spread_out._executor.steering.taken = []
+        spread_out._engines.steering.preferred = InEachTask
+        spread_out._engines.steering.taken = []
         with monkeypatch.context() as patched:
             if not arranged_by_driver:
                 patched.setattr(write_strategy, "MOST_DELETES_BY_DRIVER", -1)
             assert spread_out.execute(statement).counts == expected.counts, statement
-        assert spread_out._executor.steering.taken == [InEachTask(4096, deletes_follow=True)]
+        assert spread_out._engines.steering.taken == [InEachTask(4096, deletes_follow=True)]
         assert content(spread_out) == content(shuffled), statement
         rows = len(content(spread_out))
         assert [tuple(r) for r in spread_out.sql("SELECT count(*) FROM t").collect()] == [(rows,)]
@@ -117,7 +117,7 @@ def test_the_table_equals_the_one_that_a_shuffled_write_leaves(
 @pytest.mark.ci
 def test_new_rows_are_not_shuffled(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
-    session._executor.steering.preferred = InEachTask
+    session._engines.steering.preferred = InEachTask
     before = last_execution(session.spark)
     session.execute("UPDATE t SET v = 'new' WHERE id % 2 = 0")
     names = [name for e in executions_after(session.spark, before) for name, _ in plan_nodes(e)]
@@ -138,7 +138,7 @@ def test_a_row_that_two_of_the_source_match_fails_and_leaves_nothing(
     session = made(opened("one"), "flat")
     session.execute("INSERT INTO s VALUES (250, 'again')")
     before = content(session), sorted(map(str, location(session).rglob("*")))
-    session._executor.steering.preferred = InEachTask
+    session._engines.steering.preferred = InEachTask
     if not arranged_by_driver:
         monkeypatch.setattr(write_strategy, "MOST_DELETES_BY_DRIVER", -1)
     with pytest.raises(AcidSqlError) as caught:
@@ -156,7 +156,7 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
     session.execute(f"CREATE TABLE {TABLES['flat']} {ACID}")
     rows = session.spark.range(0, 2000, 1, 40)
     session.sql("INSERT INTO t SELECT CAST(id AS INT), 'v', NULL, NULL, NULL FROM {rows}", rows=rows)
-    session._executor.steering.preferred = InEachTask
+    session._engines.steering.preferred = InEachTask
     monkeypatch.setattr(write_strategy, "MOST_DELETES_BY_DRIVER", -1)
     at_once: list[str] = []
 
@@ -176,7 +176,7 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
 def test_a_statement_that_finds_no_row_writes_nothing(opened: Callable[[str], Session]) -> None:
     session = made(opened("one"), "flat")
     before = content(session)
-    session._executor.steering.preferred = InEachTask
+    session._engines.steering.preferred = InEachTask
     done = session.execute("UPDATE t SET v = 'x' WHERE id + 0 > 5000").counts
     assert done is not None
     assert done.affected == 0

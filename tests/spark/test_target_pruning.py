@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.direct import merged_rows
+from acidsql.arrow.write import merged_rows
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.snapshot import key_ranges, statement_snapshots
@@ -59,7 +59,7 @@ def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture(params=["without Spark's join", "by Spark"])
 def read(request: pytest.FixtureRequest, session: Session, monkeypatch: pytest.MonkeyPatch) -> Read:
-    monkeypatch.setattr(session._executor.steering, "may_be_direct", request.param != "by Spark")
+    monkeypatch.setattr(session._engines.steering, "may_use_arrow", request.param != "by Spark")
     return Read(session, monkeypatch)
 
 
@@ -191,7 +191,7 @@ def test_subqueries_of_update_and_delete(
 
 
 def test_a_source_that_may_change_is_read_once(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session._executor.steering, "may_be_direct", False)
+    monkeypatch.setattr(session._engines.steering, "may_use_arrow", False)
     read = Read(session, monkeypatch)
     source = "SELECT k, v, p FROM s_by_number WHERE rand() < 2"
     read.both(

@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame
 
 import acidsql
 from acidsql import dbapi
-from acidsql.merge_builder import MergeBuilder
-from acidsql.merge_clauses import MergeClauses
-from acidsql.results import Counts, Summary
+from acidsql.frame_api.merge_builder import MergeBuilder
+from acidsql.frame_api.merge_clauses import MergeClauses
 from acidsql.session import Session
+from acidsql.statements.results import Counts, Summary
 
 
 def statements(session: Session, frame: DataFrame) -> None:

@@ -27,9 +27,8 @@ from sqlglot import exp
 from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.grammar.dialect import to_spark
-from acidsql.planner.literals import value_of
+from acidsql.planner.conditions.value_ranges import FLIPPED
 from acidsql.planner.plan import Scan
-from acidsql.planner.value_ranges import FLIPPED
 from acidsql.snapshot.file_skipping import has_column, is_compared
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.catalyst.gateway import Jvm, jvm
@@ -40,6 +39,7 @@ from acidsql.spark.catalyst.source_filters import (
     translated_filters,
 )
 from acidsql.spark.spark_types import query_type
+from acidsql.values.literals import value_of
 
 _WORTH: Final = 4 * 1024 * 1024
 """Bytes of files from which on a search argument is worth the milliseconds that it takes to make."""

@@ -15,8 +15,7 @@ from pyspark.sql import types as t
 from acidsql.acid.hive_types import Char, HiveType, Primitive, has_timestamp, parse_type
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.table import Table
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.sql_errors import sql_string
+from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.scan.file_partitions import file_uri, metadata_column
 from acidsql.spark.scan.parquet_times import in_zone

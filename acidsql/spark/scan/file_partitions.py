@@ -20,8 +20,8 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_names import value_as_read
 from acidsql.acid.table import Table
 from acidsql.errors import Condition
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.grammar.quoting import name_sql, sql_string
+from acidsql.planner.sql_errors import raise_sql
 from acidsql.snapshot.scan_binding import BoundPart, SourceFile
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.scan.deletes.array_lookup import LongLookup, Longs, long_lookup

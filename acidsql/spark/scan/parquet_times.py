@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from acidsql.acid.hive_types import HiveType, has_timestamp
-from acidsql.planner.event_queries import inside
-from acidsql.planner.sql_errors import sql_string
+from acidsql.grammar.quoting import sql_string
+from acidsql.planner.stored_values.stored_sql import inside
 from acidsql.storage.parquet_footer import UTC
 
 

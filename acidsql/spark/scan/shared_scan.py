@@ -10,8 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.multi_insert import SCANNED
+from acidsql.grammar.quoting import name_sql
+from acidsql.planner.dml.multi_insert import SCANNED
 from acidsql.planner.plan import MultiWritePlan
 from acidsql.spark.engine import StatementSpark
 

@@ -39,9 +39,9 @@ from acidsql.acid.layout import (
 )
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.plan import Scan
-from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.planner.sql_errors import raise_sql
 from acidsql.snapshot.delete_applicability import applicable_delete_files, visible_sql
 from acidsql.snapshot.file_skipping import needed_files
 from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan, SourceFile, data_files

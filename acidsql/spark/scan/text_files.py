@@ -12,15 +12,15 @@ from acidsql.acid import csv_format, regex_format
 from acidsql.acid.json_format import JSON_SERDES
 from acidsql.acid.table import Table
 from acidsql.acid.text_format import footer_lines, header_lines
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql
 from acidsql.spark.catalyst.gateway import where
 from acidsql.spark.engine import A_FILE_A_TASK, copy_with
-from acidsql.spark.scan import text_fields
-from acidsql.spark.scan.csv_fields import csv_fields
 from acidsql.spark.scan.exact_paths import load_exactly
 from acidsql.spark.scan.file_partitions import METADATA, ROW_NUMBER, metadata_column
-from acidsql.spark.scan.json_fields import REPEATED_KEYS, json_fields, with_objects
-from acidsql.spark.scan.regex_fields import regex_fields
+from acidsql.spark.text_formats import text_fields
+from acidsql.spark.text_formats.csv_fields import csv_fields
+from acidsql.spark.text_formats.json_fields import REPEATED_KEYS, json_fields, with_objects
+from acidsql.spark.text_formats.regex_fields import regex_fields
 
 _LINE: Final = ":line"
 _LINES: Final = ":lines"

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from acidsql.acid import hive_types as t
 from acidsql.acid.bucketing import MURMUR_SEED, BucketingVersion, bucketing_version, no_rule_for_binary
 from acidsql.acid.table import Table
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql
 
 _SEEDING: Final = 1867871456
 """The INT whose hash in Spark, with seed 42, is MURMUR_SEED."""

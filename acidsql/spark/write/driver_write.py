@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.hive_types import HiveType, parse_type
 from acidsql.acid.table import Table
-from acidsql.planner.sql_errors import sql_string
+from acidsql.grammar.quoting import sql_string
 from acidsql.planner.write_strategy import ByDriver
 from acidsql.spark.catalyst.gateway import jvm, where
 from acidsql.spark.engine import for_little

@@ -20,14 +20,14 @@ from acidsql.acid.layout import OPERATION_DELETE, OPERATION_INSERT
 from acidsql.acid.row_id import MAX_BUCKET, encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, WriteId
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.partition_text import partition_text
+from acidsql.grammar.quoting import name_sql
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
+from acidsql.planner.stored_values.partition_text import partition_text
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.spark_types import ddl, file_type
-from acidsql.spark.write import text_lines
+from acidsql.spark.text_formats import text_lines
 from acidsql.spark.write.bucket_expression import bucket_column
 from acidsql.spark.write.timestamp_limits import representable
 from acidsql.writing.file_slots import BY_TASK, SLOT, Slots
@@ -121,7 +121,7 @@ def placed_events(events: DataFrame, plan: WritePlan, slots: Slots, *, new_bucke
 
 
 def with_constraints(events: DataFrame) -> DataFrame:
-    """Evaluates the branch of every event, which raises if a constraint is violated (planner/event_queries.py)."""
+    """Evaluates the branch of every event, which raises if a constraint is violated (planner/dml/event_queries.py)."""
     return where(events, f"`{BRANCH}` >= 0")
 
 

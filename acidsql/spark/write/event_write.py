@@ -8,8 +8,8 @@ from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
 
-from acidsql.planner.misfits import Misfit
 from acidsql.planner.plan import WritePlan
+from acidsql.planner.stored_values.misfits import Misfit
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import StatementSpark

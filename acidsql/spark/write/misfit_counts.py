@@ -1,4 +1,4 @@
-"""The misfits of a statement (planner/misfits.py), counted by the query that writes its rows."""
+"""The misfits of a statement (planner/stored_values/misfits.py), counted by the query that writes its rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from acidsql.acid.hive_types import is_complex, parse_type
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.misfits import Misfit, MisfitTest, combined, misfit_tests, stored_sql
+from acidsql.grammar.quoting import name_sql
 from acidsql.planner.plan import WritePlan
+from acidsql.planner.stored_values.misfits import Misfit, MisfitTest, combined, misfit_tests, stored_sql
 from acidsql.spark.catalyst.observations import Observation
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.engine import StatementSpark

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.partition_text import partition_text
+from acidsql.grammar.quoting import name_sql
+from acidsql.planner.stored_values.partition_text import partition_text
 from acidsql.planner.write_strategy import Plain
 from acidsql.spark.catalyst.gateway import with_columns
 from acidsql.spark.write.bucket_expression import bucket_column

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql
 
 _FIXED: Final = 16
 """Bytes of a value of fixed length, with its overhead."""

@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.engine import A_FILE_A_TASK, copy_with
-from acidsql.spark.jvm_loss import SPARK_ERRORS
 from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.scan.small_files import runs_in_one_process
+from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 from acidsql.storage.file_systems import FileSystem, is_local
 
 _TASKS_OF_A_CORE: Final = 4

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 
 from acidsql.acid.write_ids import StatementId, WriteId
-from acidsql.planner.merge_cardinality import actions_sql, check_condition
+from acidsql.planner.merge.cardinality import actions_sql, check_condition
 from acidsql.planner.plan import WritePlan
 from acidsql.planner.write_strategy import Shuffled
 from acidsql.spark.catalyst.gateway import select, where

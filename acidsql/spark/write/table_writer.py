@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from pyspark.sql import DataFrame
@@ -12,11 +12,11 @@ from pyspark.sql import functions as F
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.event_queries import stored
-from acidsql.planner.insert import wrong_count
-from acidsql.planner.partition_text import partition_text
+from acidsql.planner.dml.insert import wrong_count
 from acidsql.planner.plan import ROWS, RowSource, WritePlan
-from acidsql.planner.store_assignment import conversion
+from acidsql.planner.stored_values.partition_text import partition_text
+from acidsql.planner.stored_values.store_assignment import conversion
+from acidsql.planner.stored_values.stored_sql import stored
 from acidsql.planner.write_strategy import (
     NO_FACTS,
     ByDriver,
@@ -24,9 +24,8 @@ from acidsql.planner.write_strategy import (
     InPlace,
     Plain,
     Shuffled,
-    StrategyKind,
+    SparkStrategy,
     WriteFacts,
-    WriteStrategy,
     choose_strategy,
 )
 from acidsql.snapshot.scan_binding import BoundScan
@@ -42,6 +41,7 @@ from acidsql.spark.write.plain_write import stage_plain
 from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.task_write import stage_in_each_task
 from acidsql.writing.publishing import StagedFile, WriteTarget
+from acidsql.writing.steering import Steering
 from acidsql.writing.write_transaction import TableWrite
 
 
@@ -62,21 +62,6 @@ def found_events(
         return counts
 
     return Events(spark, plan, define_rows)
-
-
-@dataclass(slots=True)
-class Steering:
-    """For tests: the kind of strategy that a session takes wherever it is possible, a list that gets the strategies
-    that it took, and whether a statement may do without Spark (acidsql/direct)."""
-
-    preferred: StrategyKind | None = None
-    taken: list[WriteStrategy] | None = None
-    may_be_direct: bool = True
-
-    @property
-    def may_skip_spark(self) -> bool:
-        """Whether Spark may be left out. It may not where a test prefers a strategy, or asks for those taken."""
-        return self.may_be_direct and self.preferred is None and self.taken is None
 
 
 def stage(
@@ -137,7 +122,7 @@ def _keeps_order(write: EventWrite) -> bool:
     return not has_join(write.spark, plan_of(write.queries.condensed))
 
 
-def _stage_by(strategy: WriteStrategy, write: EventWrite, facts: WriteFacts) -> list[StagedFile] | None:
+def _stage_by(strategy: SparkStrategy, write: EventWrite, facts: WriteFacts) -> list[StagedFile] | None:
     """Writes the events in one way; None, and nothing is written, where the driver refuses."""
     match strategy:
         case ByDriver():
@@ -207,7 +192,8 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
 
 
 def _as_hive_stores_them(rows: DataFrame, plan: WritePlan, settings: Mapping[str, str]) -> DataFrame:
-    """The rows with the values that a column stores converted as Hive does it (planner/store_assignment.py)."""
+    """The rows with the values that a column stores converted as Hive does it
+    (planner/stored_values/store_assignment.py)."""
     types = hive_types(rows) if plan.values else {}
     converted = {}
     for value in plan.values:

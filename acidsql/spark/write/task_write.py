@@ -26,7 +26,8 @@ from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.row_id import encode_bucket
-from acidsql.planner.event_queries import ROW_ID_TYPE, name_sql
+from acidsql.grammar.quoting import name_sql
+from acidsql.planner.dml.event_queries import ROW_ID_TYPE
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.write_strategy import (
     OPEN_FILES,

@@ -7,8 +7,8 @@ from typing import Final
 from acidsql.acid.hive_types import Array, HiveType, Map, Primitive, Struct, has_instant, has_timestamp, parse_type
 from acidsql.acid.table import Column as TableColumn
 from acidsql.errors import Condition
-from acidsql.planner.event_queries import name_sql
-from acidsql.planner.sql_errors import raise_sql, sql_string
+from acidsql.grammar.quoting import name_sql, sql_string
+from acidsql.planner.sql_errors import raise_sql
 
 _FIRST: Final = "TIMESTAMP_NTZ'1969-12-31 23:59:59.001'"
 _LAST: Final = "TIMESTAMP_NTZ'1969-12-31 23:59:59.999999'"

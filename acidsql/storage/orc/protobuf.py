@@ -1,7 +1,7 @@
 """Protocol buffers without a schema: a message is a sequence of fields, so that a change keeps all other fields.
 
 This is code of our own because generated classes drop or reorder what their schema does not know, and would bind
-acidsql to one major version of the protobuf package. tests/spark/test_orc_proto.py compares it with the classes that
+acidsql to one major version of the protobuf package. tests/storage/test_orc_proto.py compares it with the classes that
 protoc generated from ORC's specification.
 """
 

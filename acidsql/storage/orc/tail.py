@@ -131,7 +131,8 @@ class Tail:
         return time_range(statistics[column]) if column < len(statistics) else None
 
     def value_range(self, position: int, hive_type: HiveType) -> Range | None:
-        """Bounds of the values of a table's column, by its position in the row, for planner/value_ranges.py."""
+        """Bounds of the values of a table's column, by its position in the row, for
+        planner/conditions/value_ranges.py."""
         if position not in self._value_ranges:
             statistics = self._statistics
             column = self.row_columns[position]

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
-from acidsql.planner.event_queries import name_sql
+from acidsql.grammar.quoting import name_sql
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import resolved_condition, where_resolved

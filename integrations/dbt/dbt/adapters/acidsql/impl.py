@@ -19,8 +19,8 @@ from dbt_common.exceptions import CompilationError
 
 from acidsql.acid.table import Table, View
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.quoting import sql_string
 from acidsql.grammar.variable_substitution import without_variables
-from acidsql.planner.sql_errors import sql_string
 
 if TYPE_CHECKING:
     import agate

@@ -1,0 +1,79 @@
+"""The query that `Session.read_arrow` stands for, and the errors of what it cannot read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from acidsql.acid.table import Table
+from acidsql.errors import AcidSqlError, Condition, Span, suggestion
+from acidsql.grammar import statements as s
+from acidsql.grammar.dialect import span_of
+from acidsql.grammar.parser import parse
+from acidsql.planner.conditions.row_predicates import undecided
+from acidsql.planner.plan import QueryPlan
+
+_HINT = 'session.sql("SELECT ..").toArrow() answers any query, with Spark.'
+_VIRTUAL = ("row__id", "input__file__name")
+
+
+def arrow_query(name: str, columns: Sequence[str] | None, where: str | None) -> s.Query:
+    """SELECT columns FROM name WHERE where. Raises INVALID_PARAMETER for columns that are no list of names,
+    SYNTAX_ERROR, and NOT_YET_SUPPORTED for a text that is more than a condition."""
+    if not isinstance(name, str):
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="name", reason=f"{name!r} is not a table's name")
+    is_list = (
+        isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
+    )
+    if columns is not None and not (is_list and columns):
+        reason = "give a list of one name or more, or None for all columns"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="columns", reason=f"it is {columns!r}: {reason}")
+    table = ".".join(_quoted(part) for part in name.replace("`", "").split("."))
+    items = "*" if columns is None else ", ".join(map(_quoted, columns))
+    text = f"SELECT {items} FROM {table}" + ("" if where is None else f" WHERE {where}")
+    statement = parse(text)
+    if not isinstance(statement, s.Query) or not _has_condition_only(statement.tree, where):
+        raise _unsupported(f"More than a condition in `where`: {where}", None)
+    return statement
+
+
+def check_arrow_plan(plan: QueryPlan, statement: s.Query) -> None:
+    """Raises NOT_YET_SUPPORTED for a view and for a condition that only Spark can evaluate, and COLUMN_NOT_FOUND."""
+    if plan.views:
+        raise _unsupported(f"Reading the view {plan.views[0].qualified} without Spark", None)
+    if not plan.scans:
+        raise _unsupported("Reading a temporary view without Spark", None)
+    table = plan.scans[0].table
+    _check_names(statement, table)
+    if plan.simple is None:
+        raise _unsupported("This query without Spark", None)
+    node = None if plan.simple.predicate is None else undecided(plan.simple.predicate)
+    if node is not None:
+        where = statement.tree.args["where"].this
+        span = span_of(node, statement.source) or span_of(where, statement.source)
+        raise _unsupported("This condition without Spark", span)
+
+
+def _check_names(statement: s.Query, table: Table) -> None:
+    known = (*table.column_names, *_VIRTUAL)
+    for node in statement.tree.find_all(exp.Column):
+        first = node.parts[0].name.lower()
+        if not isinstance(node.this, exp.Star) and first not in (*known, table.name, table.database):
+            near = suggestion(node.name, list(table.column_names))
+            span = span_of(node, statement.source)
+            raise AcidSqlError(Condition.COLUMN_NOT_FOUND, span=span, column=node.name, suggestion=near)
+
+
+def _has_condition_only(tree: exp.Expr, where: str | None) -> bool:
+    """Whether the text of the condition has not added clauses to the query."""
+    clauses = {key for key, value in tree.args.items() if value}
+    return isinstance(tree, exp.Select) and clauses <= {"expressions", "from_", "where"}
+
+
+def _unsupported(feature: str, span: Span | None) -> AcidSqlError:
+    return AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, span=span, hint=_HINT)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

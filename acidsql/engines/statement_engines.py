@@ -1,0 +1,115 @@
+"""Runs the plans of a session's statements by the engine that `engine_choice` names.
+
+    choose -> open the transaction, lock, fix the snapshot -> the engine stages and publishes -> commit
+
+The transaction is the same for both engines. Where the Arrow engine finds that Spark has to compute the rows, it has
+written nothing, and Spark goes on in the open transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from acidsql.arrow.executor import ArrowExecutor
+from acidsql.arrow.queries import check_arrow_plan
+from acidsql.arrow.scan_batches import ArrowScans, ScanBatches
+from acidsql.engines.engine_choice import may_read, query_choice, write_choice
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar import statements as s
+from acidsql.metastore.transactions import Transactions
+from acidsql.planner.plan import MultiWritePlan, QueryPlan, WritePlan
+from acidsql.request import Request
+from acidsql.snapshot.earlier_versions import Version
+from acidsql.spark.engine import Engine
+from acidsql.spark.executor import SparkExecutor
+from acidsql.spark.frames.answer_frames import QueryRows
+from acidsql.spark.frames.readers import FrameReaders
+from acidsql.writing.outcomes import RowCounts, Written
+from acidsql.writing.statement_transactions import LateWork, StatementTransactions
+from acidsql.writing.steering import Steering
+from acidsql.writing.write_transaction import WriteTransaction
+
+
+class StatementEngines:
+    """The engines of a session, and the transactions in which they run its statements."""
+
+    def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
+        """`settings` are the live settings of the session."""
+        self.steering = Steering()
+        self._engine = engine
+        self._readers = FrameReaders(transactions)
+        self.transactions = StatementTransactions(transactions, self._readers, settings, engine.files)
+        self.session_transaction = self.transactions.session_transaction
+        self.spark = SparkExecutor(engine, self.transactions, self._readers, settings, self.steering)
+        self.arrow = ArrowExecutor(engine.files, self.spark, self.spark.footers, settings, self._may_read)
+        self._scans = ArrowScans(engine.files)
+
+    def close(self) -> None:
+        """Rolls back the open transaction, and ends all readers."""
+        if self.session_transaction.current is not None:
+            self.session_transaction.rollback()
+        self._readers.close()
+
+    def look_after_statement(self) -> None:
+        """Called behind each statement of the session but queries (`FrameReaders.look_after_statement`)."""
+        self._readers.look_after_statement()
+
+    def _may_read(self, rows: int) -> bool:
+        is_running = self._engine.is_running
+        return may_read(rows, self._engine.spark.sparkContext.defaultParallelism if is_running else None)
+
+    # -- queries
+
+    def query(self, plan: QueryPlan, request: Request) -> tuple[QueryRows, Callable[[], None]]:
+        """The lazy rows of a query as a DataFrame, and a function that ends its transaction."""
+        return self.spark.query(plan, request)
+
+    def scan(self, plan: QueryPlan) -> ScanBatches | None:
+        """The rows of a query, read by the Arrow engine; None if it is one for Spark."""
+        if not query_choice(plan).is_arrow:
+            return None
+        try:
+            return self._scans.open(plan, *self.transactions.hold_snapshot(plan))
+        except AcidSqlError as error:
+            if error.condition != Condition.NOT_YET_SUPPORTED.name:
+                raise
+            return None
+
+    def read_arrow(self, plan: QueryPlan, statement: s.Query, version: Version | None) -> ScanBatches:
+        """The rows of a query of `arrow_query`, by the Arrow engine in any case.
+
+        Raises what `check_arrow_plan` and `ArrowScans.open` raise, and for an earlier version what `ReadView.at` and
+        `check_history` raise.
+        """
+        check_arrow_plan(plan, statement)
+        view, release = self.transactions.hold_snapshot(plan)
+        try:
+            view = view if version is None else view.at(version)
+        except BaseException:
+            release()
+            raise
+        return self._scans.open(plan, view, release)
+
+    # -- DML
+
+    def write(self, plan: WritePlan | MultiWritePlan, request: Request) -> Written:
+        """Runs a DML statement, in a transaction of its own or in that of START TRANSACTION.
+
+        Raises the errors of the statement, LOCK_TIMEOUT, DEADLOCK, and WRITE_CONFLICT if another transaction committed
+        first.
+        """
+        if isinstance(plan, MultiWritePlan) or not self.steering.may_skip_spark or not write_choice(plan).is_arrow:
+            return self.spark.write(plan, request)
+        prepared = self.arrow.prepared(plan, request)
+        if prepared is None:
+            return self.spark.write(plan, request)
+        if self._engine.is_running:
+            self._engine.require_exact_time(plan.target)
+        work = LateWork()
+
+        def write(txn: WriteTransaction) -> RowCounts:
+            txn.check_unchanged(plan.known_target)
+            by_arrow = prepared(txn, work)
+            return self.spark.write_in(plan, request, txn, work) if by_arrow is None else by_arrow
+
+        return self.transactions.run(plan, request.progress, work, write)

@@ -1,0 +1,502 @@
+"""Dispatch of parsed statements: which component runs a statement, and how its outcome becomes a result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final, assert_never
+
+from acidsql.acid.table import Table
+from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.arrow.queries import arrow_query
+from acidsql.arrow.scan.spark_schema import spark_name
+from acidsql.arrow.scan_batches import ScanBatches
+from acidsql.compactor.background import Background
+from acidsql.compactor.compaction_requests import compaction_requests
+from acidsql.compactor.service import Compactor
+from acidsql.ddl.plan_runner import Ddl
+from acidsql.ddl.table_lookup import TableLookup
+from acidsql.engines.statement_engines import StatementEngines
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar import statements as s
+from acidsql.grammar.parser import parse
+from acidsql.metastore.client import Metastore
+from acidsql.planner.ddl.ddl_planner import truncate_step
+from acidsql.planner.ddl.ddl_settings import ignores_missing
+from acidsql.planner.lock_requests import CONFLICTS
+from acidsql.planner.merge.keys import key_query
+from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
+from acidsql.planner.queries.macro_expansion import Macro, with_macros
+from acidsql.planner.written_databases import check_writable, written_databases
+from acidsql.request import Request
+from acidsql.show import show
+from acidsql.show.function_documentation import check_function_name
+from acidsql.snapshot.earlier_versions import Version
+from acidsql.spark.engine import Engine
+from acidsql.spark.frames.answer_frames import QueryRows
+from acidsql.spark.frames.caller_frames import readable_frames
+from acidsql.spark.python_functions import imported_function, register
+from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
+from acidsql.statements.plans import StatementPlans, first_words
+from acidsql.statements.results import (
+    Counts,
+    CountsResult,
+    Done,
+    QueryResult,
+    Result,
+    ResultColumn,
+    RowsResult,
+    ScanResult,
+)
+from acidsql.statements.settings import OPEN_TXNS, Settings, note_on_unknown
+from acidsql.statements.variables import HIVEVAR, Variables
+from acidsql.writing.load_data import Loader
+
+_NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
+_COLUMN_STATISTICS_NOT_KEPT: Final = "Nothing was changed: acidsql keeps no statistics of columns."
+
+_MOST_EVOLUTIONS: Final = 5
+"""How often a statement that evolves a table is planned, if other sessions keep changing the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementDispatch:
+    """The components of a session, and the one place that knows which of them runs which statement."""
+
+    metastore: Metastore
+    engine: Engine
+    engines: StatementEngines
+    ddl: Ddl
+    lookup: TableLookup
+    loader: Loader
+    plans: StatementPlans
+    settings: Settings
+    variables: Variables
+    macros: dict[str, Macro]
+    """The session's macros by name, which `with_macros` expands."""
+    compactor: Compactor
+    background: Background
+
+    def run(self, statement: s.Statement, request: Request) -> Result:
+        """Runs one statement.
+
+        Raises IN_TRANSACTION, NOT_YET_SUPPORTED, what the component raises, and for an error of a file system
+        STORAGE_FAILED or DISK_FULL.
+        """
+        with self.engines.spark.translated(request):
+            return self._run(statement, request)
+
+    def _run(self, statement: s.Statement, request: Request) -> Result:
+        if self.engines.session_transaction.id is not None and not _may_run_in_transaction(statement):
+            txn = f"txnid:{self.engines.session_transaction.id}"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
+        self._check_writable(statement)
+        request = replace(request, frames=readable_frames(request.frames))
+        match statement:
+            case s.Insert(evolves=True):
+                return self._evolve(statement, request)
+            case s.Merge():
+                with self._naming_repeated_key(statement):
+                    if statement.evolves:
+                        return self._evolve(statement, request)
+                    return self._execute(self.plans.plan(statement, request), request)
+            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.InsertDirectory():
+                return self._execute(self.plans.plan(statement, request), request)
+            case s.LoadData():
+                return self._load(statement, request)
+            case s.CreateTable():
+                return self._create_table(statement, request)
+            case s.TruncateTable():
+                return self._truncate(statement)
+            case s.AlterTable():
+                return self._alter_table(statement)
+            case s.RepairTable():
+                report = self.ddl.run(statement, self.plans.database)
+                return _rows("MSCK", show.Answer(("result",), tuple((line,) for line in report)))
+            case s.AnalyzeTable():
+                return self._analyze(statement, request)
+            case s.DropTable():
+                self.ddl.run(statement, self.plans.database)
+                return Done("DROP TABLE")
+            case s.CreateDatabase():
+                self.ddl.run(statement, self.plans.database)
+                return Done("CREATE DATABASE")
+            case s.AlterDatabase():
+                self.ddl.run(statement, self.plans.database)
+                return Done("ALTER DATABASE")
+            case s.DropDatabase():
+                self.ddl.run(statement, self.plans.database)
+                return Done("DROP DATABASE")
+            case s.UseDatabase():
+                self.plans.database = self.lookup.database(statement.database).name
+                return Done("USE")
+            case s.CreateView() | s.AlterView():
+                definition = self.plans.view_definition(statement, request)
+                self.ddl.run(statement, self.plans.database, definition)
+                return Done("CREATE VIEW" if isinstance(statement, s.CreateView) else "ALTER VIEW")
+            case s.DropView():
+                self.ddl.run(statement, self.plans.database)
+                return Done("DROP VIEW")
+            case s.CreateMacro():
+                self.macros[statement.macro.name] = self.plans.macro(statement, request)
+                return Done("CREATE TEMPORARY MACRO")
+            case s.DropMacro():
+                return self._drop_macro(statement)
+            case s.CreateFunction():
+                return self._create_function(statement)
+            case s.DropFunction():
+                return self._drop_function(statement)
+            case s.StartTransaction():
+                return Done("START TRANSACTION", self.engines.transactions.begin())
+            case s.Commit():
+                return Done("COMMIT", self.engines.transactions.commit())
+            case s.Rollback():
+                return Done("ROLLBACK", self.engines.session_transaction.rollback())
+            case s.AbortTransactions():
+                return self._abort_transactions(statement)
+            case s.AbortCompactions():
+                return self._abort_compactions(statement)
+            case s.Show():
+                database, macros = self.plans.database, self.macros.keys()
+                answer = show.show(statement, self.lookup, database, self.compactor, self.engine, macros)
+                is_text = statement.what in (s.Shown.CREATE_TABLE, s.Shown.CREATE_DATABASE)
+                return _rows(f"SHOW {statement.what.value}", answer, is_text=is_text)
+            case s.Describe():
+                database, macros = self.plans.database, self.macros.keys()
+                return _rows("DESCRIBE", show.describe(statement, self.lookup, database, self.engine, macros))
+            case s.Explain():
+                text = self.plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
+                return _rows(
+                    "EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())), is_text=True
+                )
+            case s.NoEffect():
+                return Done(statement.operation, note=statement.cache.value)
+            case s.SetSetting():
+                return self._set(statement)
+            case s.ResetSettings():
+                return self._reset(statement)
+            case _:
+                assert_never(statement)
+
+    def _check_writable(self, statement: s.Statement) -> None:
+        """Raises READ_ONLY_DATABASE. A database that does not exist is the error of the statement's component."""
+        named = list(written_databases(statement, self.plans.database))
+        if not named:
+            return
+        known = {found.name: found for found in self.metastore.databases()}
+        for name in named:
+            if name.value in known:
+                check_writable(known[name.value], name.span)
+
+    # -- queries and DML
+
+    def _execute(self, plan: Plan, request: Request) -> Result:
+        with _naming_views(plan):
+            return self._execute_plan(plan, request)
+
+    @contextmanager
+    def _naming_repeated_key(self, statement: s.Merge) -> Iterator[None]:
+        """Adds the key of the row that several source rows match to CARDINALITY_VIOLATION, whose text has its row ID
+        alone, as in Hive. A query of the target finds it."""
+        try:
+            yield
+        except AcidSqlError as error:
+            if error.condition != Condition.CARDINALITY_VIOLATION.name:
+                raise
+            row = json.loads(error.getMessageParameters()["row_id"])
+            hint = "Several rows of the source match one row of the target"
+            target = self.lookup.target(statement.target, self.plans.database, Condition.WRITE_TO_VIEW)
+            key = self._values_of(key_query(statement, target.column_names, row))
+            raise error.with_hint(f"{hint}: that with {key}." if key else f"{hint}.") from error.__cause__
+
+    def _values_of(self, query: str | None) -> str:
+        """The values of the one row of a query, as `id = 5, d = 'a'`; empty where they cannot be read."""
+        if query is None:
+            return ""
+        try:
+            plan = self.plans.plan(parse(query))
+            assert isinstance(plan, QueryPlan)
+            request = Request(query, {}, {})
+            rows, release = self.engines.query(plan, request)
+            result = _query_result(rows, release, request)
+            try:
+                found = next(result.rows(1), ())
+            finally:
+                result.close()
+        except AcidSqlError:
+            return ""
+        return ", ".join(f"{c.name} = {value!r}" for c, value in zip(result.columns, found, strict=False))
+
+    def _evolve(self, statement: s.Insert | s.Merge, request: Request) -> Result:
+        """INSERT and MERGE with WITH SCHEMA EVOLUTION. They are planned again if another session has changed the table
+        while they waited for its lock, for instance by the same evolution.
+
+        Raises IN_TRANSACTION: like ALTER TABLE, the clause changes the catalog, and ROLLBACK could not take that back.
+        """
+        txn_id = self.engines.session_transaction.id
+        if txn_id is not None:
+            operation = f"{'MERGE' if isinstance(statement, s.Merge) else 'INSERT'} WITH SCHEMA EVOLUTION"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
+        for _ in range(_MOST_EVOLUTIONS - 1):
+            try:
+                return self._execute(self.plans.plan(statement, request), request)
+            except AcidSqlError as error:
+                if error.condition != Condition.TABLE_CHANGED.name:
+                    raise
+        return self._execute(self.plans.plan(statement, request), request)
+
+    def _execute_plan(self, plan: Plan, request: Request) -> Result:
+        match plan:
+            case QueryPlan():
+                if request.rows_only and (scanned := self._scanned(plan)) is not None:
+                    return scanned
+                rows, release = self.engines.query(plan, request)
+                return _query_result(rows, release, request)
+            case WritePlan() | MultiWritePlan():
+                done = self.engines.write(plan, request)
+                c = done.counts
+                counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
+                return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids, c.misfits)
+            case _:
+                assert_never(plan)
+
+    def read_arrow(
+        self, name: str, columns: Sequence[str] | None, where: str | None, version: int | None = None
+    ) -> ScanBatches:
+        """The live rows of a table, or of an earlier version, by the Arrow engine. Raises what
+        `StatementEngines.read_arrow` raises."""
+        query = arrow_query(name, columns, where)
+        plan = self.plans.plan(with_macros(query, self.macros))
+        assert isinstance(plan, QueryPlan)
+        return self.engines.read_arrow(plan, query, None if version is None else _version(plan, version))
+
+    def earlier_rows(self, name: str, version: int) -> QueryResult:
+        """The rows of an earlier version of a table. Raises NOT_YET_SUPPORTED for a view, and what `ReadView.at` and
+        `check_history` raise."""
+        query = arrow_query(name, None, None)
+        plan = self.plans.plan(query)
+        assert isinstance(plan, QueryPlan)
+        request = Request(query.source, {}, {}, version=_version(plan, version))
+        rows, release = self.engines.query(plan, request)
+        return _query_result(rows, release, request)
+
+    def _scanned(self, plan: QueryPlan) -> ScanResult | None:
+        """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table
+        on a local disk, in whose files there is nothing that pyarrow reads in another way than Spark."""
+        batches = self.engines.scan(plan)
+        if batches is None:
+            return None
+        names = zip(batches.schema.names, batches.kinds, strict=True)
+        return ScanResult(tuple(ResultColumn(name, spark_name(kind)) for name, kind in names), batches)
+
+    def _load(self, statement: s.LoadData, request: Request) -> Result:
+        table = self.lookup.target(statement.target, self.plans.database, Condition.INSERT_INTO_VIEW)
+        loaded = self.plans.loaded(statement, table)
+        if loaded is not None:
+            with self.loader.linked(statement, loaded, table) as files:
+                return self._execute(self.plans.plan_load(statement, files), request)
+        done = self.loader.load(statement, table)
+        write_ids = {} if done.write_id is None else {table.qualified: done.write_id}
+        counts = Counts(done.rows, 0, 0, done.rows)
+        return CountsResult("LOAD DATA", counts, done.txn, write_ids)
+
+    # -- tables
+
+    def _create_table(self, statement: s.CreateTable, request: Request) -> Result:
+        if statement.query is None:
+            self.ddl.run(statement, self.plans.database)
+            return Done("CREATE TABLE")
+        if statement.if_not_exists and self.lookup.exists(statement.table, self.plans.database):
+            return Done("CREATE TABLE AS SELECT")
+        return self._execute(self.plans.plan_create(statement, request), request)
+
+    def _truncate(self, statement: s.TruncateTable) -> Result:
+        table = self.lookup.target(statement.table, self.plans.database, Condition.TRUNCATE_EXTERNAL)
+        txn_id, write_id = self.engines.transactions.truncate(truncate_step(statement, table))
+        write_ids = {table.qualified: write_id} if table.is_transactional else {}
+        return Done("TRUNCATE TABLE", txn_id, write_ids)
+
+    def _analyze(self, statement: s.AnalyzeTable, request: Request) -> Result:
+        """ANALYZE TABLE. Rows are counted by a query of its own."""
+
+        def count(table: Table) -> RowCountsOfParts:
+            query = parse(count_query(table))
+            plan = self.plans.plan(query, request)
+            assert isinstance(plan, QueryPlan)
+            return counted_parts(self.engines.spark, plan, table)
+
+        analysis = TableAnalysis(self.ddl.transactions, self.engine.files, count)
+        analysis.run(self.ddl.plan(statement, self.plans.database))
+        note = "" if statement.columns is None else _NO_COLUMN_STATISTICS
+        return Done("ANALYZE TABLE", note=note)
+
+    def _alter_table(self, statement: s.AlterTable) -> Result:
+        if isinstance(statement.action, s.Compact):
+            return self._compact(statement.table, statement.action)
+        self.ddl.run(statement, self.plans.database)
+        note = _COLUMN_STATISTICS_NOT_KEPT if isinstance(statement.action, s.UpdateColumnStatistics) else ""
+        return Done("ALTER TABLE", note=note)
+
+    def _compact(self, name: s.TableName, action: s.Compact) -> Result:
+        """The answer has a row for each request: what became of it and, with AND WAIT, what was merged.
+
+        Raises COMPACTION_FAILED, and what `compaction_requests` raises.
+        """
+        table = self.lookup.target(name, self.plans.database, Condition.ALTER_COMMAND_FOR_VIEWS)
+        if table.temporary:
+            message = f"{table.qualified} cannot be compacted: it is a temporary table"
+            raise AcidSqlError(Condition.ALTER_REFUSED, span=name.span, message=message)
+        partitions = self.metastore.partition_values(table) if table.partition_columns else ()
+        requests = compaction_requests(action, table, name, partitions)
+        done = self.compactor.request(requests, wait=action.wait)
+        rows = tuple((str(one.id), one.state.value, one.message) for one in done)
+        return _rows("ALTER TABLE", show.Answer(("compactionid", "state", "message"), rows))
+
+    # -- functions
+
+    def _drop_macro(self, statement: s.DropMacro) -> Result:
+        """As Hive's DropMacroAnalyzer. Raises INVALID_FUNCTION."""
+        name = statement.macro
+        is_known = name.database is None and name.name in self.macros
+        if not is_known and not (statement.if_exists or ignores_missing(self.settings.values)):
+            raise AcidSqlError(Condition.INVALID_FUNCTION, span=name.span, function=name, suggestion="")
+        if is_known:
+            del self.macros[name.name]
+        return Done("DROP TEMPORARY MACRO")
+
+    def _create_function(self, statement: s.CreateFunction) -> Result:
+        """Registers a function in the Spark session. It replaces a function or macro of its name, as in Hive.
+
+        Raises INVALID_PYTHON_FUNCTION.
+        """
+        name = statement.function
+        check_function_name(name, self.engine)  # starts Spark, which a module with functions of pyspark needs
+        register(name.name, imported_function(statement.python_name, statement.python_name_span), self.engine)
+        self.macros.pop(name.name, None)
+        return Done("CREATE TEMPORARY FUNCTION")
+
+    def _drop_function(self, statement: s.DropFunction) -> Result:
+        """Drops a function that is registered in the Spark session, or a macro, as in Hive. Raises INVALID_FUNCTION."""
+        name = statement.function
+        is_macro = name.database is None and self.macros.pop(name.name, None) is not None
+        is_known = name.database is None and name.name in self.engine.temporary_functions()
+        if is_known and not is_macro:
+            self.engine.drop_temporary_function(name.name)
+        elif not is_macro and not (statement.if_exists or ignores_missing(self.settings.values)):
+            raise AcidSqlError(Condition.INVALID_FUNCTION, span=name.span, function=name, suggestion="")
+        return Done("DROP TEMPORARY FUNCTION")
+
+    # -- transactions and settings
+
+    def _abort_transactions(self, statement: s.AbortTransactions) -> Result:
+        """As in Hive, an ID that is not open is no error: the answer has a row for each ID with its outcome."""
+        open_txns = {t.id for t in self.metastore.transactions() if t.is_open}
+        rows = []
+        for txn in map(TxnId, statement.txn_ids):
+            if txn in open_txns:
+                self.metastore.abort(txn)
+            rows.append((str(txn), "aborted" if txn in open_txns else "not open"))
+        return _rows("ABORT TRANSACTIONS", show.Answer(("txnid", "outcome"), tuple(rows)))
+
+    def _abort_compactions(self, statement: s.AbortCompactions) -> Result:
+        done = self.metastore.abort_compactions(statement.compaction_ids)
+        rows = ((str(d.id), "Success" if d.aborted else "Error", d.message) for d in done)
+        return _rows("ABORT COMPACTIONS", show.Answer(("compactionid", "status", "message"), tuple(rows)))
+
+    def _set(self, statement: s.SetSetting) -> Result:
+        key, value = statement.key, statement.value
+        if key is not None and value is not None:
+            return Done("SET", note=self.set_setting(key, value))
+        shown = self.settings.values | {f"{HIVEVAR}{name}": held for name, held in self.variables.hive.items()}
+        if key is not None:
+            current = self.engine.conf(key) if key.startswith("spark.") else self.variables.shown_value(key)
+            shown = {key: "<undefined>" if current is None else current}
+        return _rows("SET", show.Answer(("key", "value"), tuple(sorted(shown.items()))))
+
+    def set_setting(self, key: str, value: str) -> str:
+        """Sets a setting or a variable. Returns a note on a setting that nobody knows, or an empty text."""
+        setting = self.variables.set(key, value)
+        if setting is None:
+            return ""
+        self._change_setting(setting, value)
+        return note_on_unknown(setting)
+
+    def _change_setting(self, key: str, value: str) -> None:
+        if key.startswith("spark."):
+            self.engine.set_conf(key, value)
+            return
+        if key.lower() == CONFLICTS and not self.metastore.detects_row_conflicts:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SET {CONFLICTS} with a Hive Metastore")
+        self.settings.set(key, value)
+        self._apply_settings()
+
+    def _reset(self, statement: s.ResetSettings) -> Result:
+        """As in Hive, variables keep their values. Raises NOT_YET_SUPPORTED for a setting of Spark."""
+        of_spark = next((key for key in statement.keys if key.startswith("spark.")), None)
+        if of_spark is not None:
+            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"RESET of a Spark setting ({of_spark})")
+        self.settings.reset(statement.keys)
+        self._apply_settings()
+        return Done("RESET")
+
+    def _apply_settings(self) -> None:
+        """Hands the settings that act at once to those that act on them."""
+        self.background.adjust()
+        self.metastore.limit_open_txns(int(self.settings.values[OPEN_TXNS]))
+
+
+def _query_result(rows: QueryRows, release: Callable[[], None], request: Request) -> QueryResult:
+    columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
+    return QueryResult(columns, rows.frame, rows.private, release, request.text)
+
+
+def _version(plan: QueryPlan, write_id: int) -> Version:
+    """The version of the plan's one table. Raises NOT_YET_SUPPORTED for a view, INVALID_PARAMETER."""
+    if plan.views or len(plan.scans) != 1:
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a view")
+    if not isinstance(write_id, int):
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=f"{write_id!r} is not a write ID")
+    return Version(plan.scans[0].table, WriteId(write_id))
+
+
+@contextmanager
+def _naming_views(plan: Plan) -> Iterator[None]:
+    """Names the views in an error about a missing column: a table may have lost a column that a view reads."""
+    try:
+        yield
+    except AcidSqlError as error:
+        if not plan.views or error.condition != Condition.COLUMN_NOT_FOUND.name:
+            raise
+        views = ", ".join(view.qualified for view in plan.views)
+        raise error.with_hint(f"The query reads the view {views}.") from error.__cause__
+
+
+def _may_run_in_transaction(statement: s.Statement) -> bool:
+    """Whether a statement may stand between START TRANSACTION and COMMIT: DDL opens transactions of its own, and a
+    transaction cannot hold another one."""
+    match statement:
+        case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
+            return True
+        case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
+            return True
+        case s.ResetSettings() | s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
+            return True
+        case s.RepairTable() | s.AnalyzeTable():
+            return False
+        case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
+            return False
+        case s.InsertDirectory():
+            return False
+        case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase() | s.CreateView() | s.AlterView() | s.DropView():
+            return False
+        case s.StartTransaction() | s.AbortTransactions() | s.AbortCompactions():
+            return False
+        case _:
+            assert_never(statement)
+
+
+def _rows(operation: str, answer: show.Answer, *, is_text: bool = False) -> RowsResult:
+    columns = tuple(ResultColumn(name, "string") for name in answer.columns)
+    return RowsResult(operation, columns, answer.rows, is_text)

@@ -1,0 +1,91 @@
+"""Queries that are nothing but the scan of one table: `SELECT * | columns FROM t [WHERE simple] [LIMIT n]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+from acidsql.acid.table import Column
+from acidsql.planner.conditions.row_conditions import BARE, has_only
+from acidsql.planner.conditions.row_predicates import row_predicate
+from acidsql.planner.plan import OutputColumn, Scan, SimpleScan
+
+_CLAUSES: Final = ("expressions", "from_", "where", "limit")
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of a query's one FROM item, which is `scan`."""
+
+    scan: Scan
+    alias: str
+
+    def output_of(self, node: exp.Expr) -> str | None:
+        """The scan's column to which a name refers, virtual columns included."""
+        if not isinstance(node, exp.Column) or not has_only(node, ("this", "table")):
+            return None
+        if node.table not in ("", self.alias) or not isinstance(node.this, exp.Identifier):
+            return None
+        if node.name in (self.scan.row_id, self.scan.file_name):
+            return str(node.name)
+        found = node.name.lower()
+        return found if found in self.scan.table.column_names else None
+
+    def column_of(self, node: exp.Expr) -> Column | None:
+        name = self.output_of(node)
+        return next((c for c in self.scan.table.all_columns if c.name == name), None)
+
+
+def simple_scan(tree: exp.Query, scans: Sequence[Scan]) -> SimpleScan | None:
+    """What a query gives of its one table, after names were bound; None for another query. Its predicate may have parts
+    that only Spark can evaluate."""
+    if len(scans) != 1 or not isinstance(tree, exp.Select) or not has_only(tree, _CLAUSES):
+        return None
+    (scan,) = scans
+    source, where, limit = tree.args.get("from_"), tree.args.get("where"), tree.args.get("limit")
+    item = source.this if source is not None else None
+    if not isinstance(item, exp.Table) or item.name != scan.view or not has_only(item, BARE):
+        return None
+    if item.alias_column_names or item.args.get("joins") or scan.with_deleted or scan.is_deleted or scan.place:
+        return None
+    names = _Names(scan, item.alias)
+    outputs = list(_outputs(tree.expressions, names))
+    count = _count(limit)
+    if None in outputs or (limit is not None and count is None):
+        return None
+    predicate = None if where is None else row_predicate(where.this, names.column_of)
+    return SimpleScan(tuple(o for o in outputs if o is not None), predicate, count)
+
+
+def _outputs(items: Sequence[exp.Expr], names: _Names) -> Iterator[OutputColumn | None]:
+    for item in items:
+        inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
+        if _is_star(inner, names) and not alias:
+            yield from (OutputColumn(name, name) for name in names.scan.table.column_names)
+            continue
+        column = names.output_of(inner)
+        yield None if column is None else OutputColumn(alias or inner.name, column)
+
+
+def _is_star(item: exp.Expr, names: _Names) -> bool:
+    """Whether an item is `*` or `t.*`. The Binder has excluded the virtual columns from it, and nothing else may be."""
+    star = item
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        if item.table != names.alias or not has_only(item, ("this", "table")):
+            return False
+        star = item.this
+    if not isinstance(star, exp.Star) or not has_only(star, ("except_",)):
+        return False
+    hidden = {names.scan.row_id, names.scan.file_name}
+    return all(excluded.name in hidden for excluded in star.args.get("except_") or ())
+
+
+def _count(limit: exp.Expr | None) -> int | None:
+    if not isinstance(limit, exp.Limit) or not has_only(limit, ("expression",)):
+        return None
+    number = limit.expression
+    is_count = isinstance(number, exp.Literal) and not number.is_string and str(number.this).isdecimal()
+    return int(number.this) if is_count else None

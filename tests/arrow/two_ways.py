@@ -1,0 +1,49 @@
+"""A statement run without Spark and with it, in sessions with tables of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.orc as orc
+
+from acidsql.session import Session
+from acidsql.statements.results import Counts
+from tests.answers import files_below
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+INSERT_ONLY = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+
+
+def both(pair: tuple[Session, Session], statement: str, **frames: object) -> Counts | None:
+    """Runs a statement in both ways; the counts, which are the same."""
+    found = [session.execute(statement, frames=frames) for session in pair]
+    assert found[0].counts == found[1].counts
+    assert found[0].write_ids == found[1].write_ids
+    return found[0].counts
+
+
+def files(session: Session, table: str) -> dict[str, Any]:
+    """The rows with their row IDs in each file, its footer's properties, and the names of files without rows."""
+    root = Path(session.catalog.table("default", table).location)
+    found: dict[str, Any] = {}
+    for path in files_below(root):
+        if path.endswith(("_orc_acid_version", "_metadata_acid")):
+            found[path] = (root / path).read_bytes()
+        else:
+            file = orc.ORCFile(root / path)
+            metadata = {k: v for k, v in (file.metadata or {}).items() if k.startswith(b"hive.")}
+            fields = [(f.name, str(f.type).partition("\n")[0]) for f in file.schema]
+            found[path] = file.read().to_pylist(), metadata, file.compression, fields
+    return found
+
+
+def check_same_files(pair: tuple[Session, Session], table: str) -> None:
+    of_direct, of_spark = (files(session, table) for session in pair)
+    assert of_direct.keys() == of_spark.keys()
+    for path, content in of_spark.items():
+        assert of_direct[path] == content, path
+
+
+def drop_on_both(pair: tuple[Session, Session], table: str) -> None:
+    both(pair, f"DROP TABLE IF EXISTS {table}")
