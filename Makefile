@@ -74,9 +74,10 @@ scale: $(VENV)/.installed-test java ## 20 million rows on a cluster of two worke
 	@$(BIN)/python -m tests.cluster.scale $(or $(STORE),s3) --rows $(or $(ROWS),20000000)
 
 .PHONY: check
-check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports
+check: $(VENV)/.installed-dev ## lint, format, spelling, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
