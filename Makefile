@@ -86,6 +86,11 @@ format: $(VENV)/.installed-dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: lock
+lock: $(VENV)/.installed-dev $(VENV)/.installed-docs ## write requirements/ci.txt: the versions that .ci/run has passed with
+	@{ sed -n '/^#/p' requirements/ci.txt && $(PIP) freeze --exclude-editable; } >requirements/ci.txt.new
+	@mv requirements/ci.txt.new requirements/ci.txt
+
 .PHONY: sqlalchemy-suite
 sqlalchemy-suite: $(VENV)/.installed-test java ## SQLAlchemy's own tests for dialects, in a temporary warehouse (PYTEST_ARGS='-k CTE' for some)
 	@warehouse=$$(mktemp -d) && trap 'rm -rf "$$warehouse"' EXIT && bin=$$(realpath $(BIN)) && \
