@@ -75,9 +75,10 @@ scale: $(VENV)/.installed-test java ## 20 million rows on a cluster of two worke
 	@$(BIN)/python -m tests.cluster.scale $(or $(STORE),s3) --rows $(or $(ROWS),20000000)
 
 .PHONY: check
-check: $(VENV)/.installed-dev ## lint, format, types and the direction of imports
+check: $(VENV)/.installed-dev ## lint, format, spelling, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -85,6 +86,11 @@ check: $(VENV)/.installed-dev ## lint, format, types and the direction of import
 format: $(VENV)/.installed-dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+.PHONY: lock
+lock: $(VENV)/.installed-dev $(VENV)/.installed-docs ## write requirements/ci.txt: the versions that .ci/run has passed with
+	@{ sed -n '/^#/p' requirements/ci.txt && $(PIP) freeze --exclude-editable; } >requirements/ci.txt.new
+	@mv requirements/ci.txt.new requirements/ci.txt
 
 .PHONY: sqlalchemy-suite
 sqlalchemy-suite: $(VENV)/.installed-test java ## SQLAlchemy's own tests for dialects, in a temporary warehouse (PYTEST_ARGS='-k CTE' for some)

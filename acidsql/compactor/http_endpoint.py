@@ -1,4 +1,8 @@
-"""A small HTTP server for GET requests of a few pages, such as /healthz and /metrics, on a thread of its own."""
+"""A small HTTP server for GET requests of a few pages, such as /healthz and /metrics, on a thread of its own.
+
+This is code of our own, on Python's http.server, because the server of prometheus-client, an optional package, gives
+metrics only, and a web framework would be a new dependency for a few pages.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The SASL mechanism DIGEST-MD5 (RFC 2831), by which Hadoop's services take delegation tokens: a name and a secret.
 
-No package is used: pure-sasl does not sign messages, and Python's hashlib has all that it takes.
+This is code of our own because pure-sasl's DIGEST-MD5 signs no messages, and Python's hashlib has all that it takes.
 """
 
 from __future__ import annotations

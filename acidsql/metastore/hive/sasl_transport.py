@@ -1,7 +1,7 @@
 """Thrift's messages under SASL, as a Hive Metastore with hive.metastore.sasl.enabled speaks them (TSaslTransport).
 
-Thrift's own TSaslClientTransport needs the package pure-sasl, which takes neither keytabs nor the second of two
-mechanisms here, and sends a message of any length in one piece, which a metastore refuses above 16 MB.
+This is code of our own because Thrift's TSaslClientTransport sends a message of any length in one piece, which a
+metastore refuses above 16 MB, and needs pure-sasl, which takes no keytabs and signs no messages by DIGEST-MD5.
 """
 
 from __future__ import annotations

@@ -99,20 +99,20 @@ def with_columns(source: BinaryIO, tail: Tail, added: Mapping[int, AddedColumn])
     pieces: list[bytes | Extent] = [HEADER]
     stripes: list[_Stripe] = []
     at, rows = len(HEADER), 0
-    informations: list[Field] = []
+    stripe_fields: list[Field] = []
     for field in tail.footer:
         if field.number == FOOTER_STRIPES:
             stripe = _with_columns(source, tail, decode(field.bytes), {n: c.behind(rows) for n, c in added.items()})
             pieces += stripe.pieces
             stripes.append(stripe)
-            informations.append(_located(stripe.information, at))
+            stripe_fields.append(_located(stripe.information, at))
             at, rows = at + stripe.size, rows + stripe.rows
     stored = {number: sum(s.stored[number] for s in stripes) for number in added}
     of_file = {n: statistics(c.values, rows, stored[n]) for n, c in added.items()}
     footer = _replaced(
         tail.footer,
         {
-            FOOTER_STRIPES: lambda _: (f.bytes for f in informations),
+            FOOTER_STRIPES: lambda _: (f.bytes for f in stripe_fields),
             FOOTER_TYPES: lambda types: _types(list(types), added),
             FOOTER_STATISTICS: partial(_merged, added=of_file),
         },

@@ -1,5 +1,6 @@
 """The messages in the footer of an ORC file: field numbers, types and names of columns.
 
+This is code of our own because pyorc and pyarrow read these messages and cannot change them in a file that exists.
 Source: the ORC v1 specification, "File Tail"; orc_proto.proto for the field numbers.
 """
 

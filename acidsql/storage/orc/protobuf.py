@@ -1,8 +1,8 @@
 """Protocol buffers without a schema: a message is a sequence of fields, so that a change keeps all other fields.
 
-This is code of our own because generated classes drop or reorder what their schema does not know, and would bind
-acidsql to one major version of the protobuf package. tests/storage/test_orc_proto.py compares it with the classes that
-protoc generated from ORC's specification.
+This is code of our own because generated classes move fields that their schema does not know behind the others, and
+would bind acidsql to one major version of the protobuf package. tests/storage/test_orc_proto.py compares it with the
+classes that protoc generated from ORC's specification.
 """
 
 from __future__ import annotations
