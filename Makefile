@@ -134,11 +134,12 @@ docs: docs-pages $(VENV)/.installed-docs ## build the documentation in build/doc
 	@echo "The documentation is in build/docs/index.html"
 
 .PHONY: docs-pages
-docs-pages: $(VENV)/.installed ## write the pages that are generated: settings, errors, what is tested
+docs-pages: $(VENV)/.installed ## write what is generated: the pages of settings, errors and tests, and the layers on ARCHITECTURE.md
 	@$(BIN)/python -m docs.scripts.settings_page
 	@$(BIN)/python -m docs.scripts.errors_page
 	@$(BIN)/python -m docs.scripts.tested_page
 	@$(BIN)/python -m docs.scripts.statement_syntax
+	@$(BIN)/python -m docs.scripts.layers
 
 .PHONY: docs-picture
 docs-picture: $(VENV)/.installed-docs java ## draw docs/terminal.svg from a session in a real shell

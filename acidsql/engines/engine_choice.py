@@ -65,6 +65,8 @@ def query_choice(plan: QueryPlan) -> Choice:
     """The engine of a query whose rows are wanted as Python values, as in the shell and by DB-API. A DataFrame is
     Spark's. The Arrow engine shows values as Spark does, except instants, which Spark shows in its session's time
     zone."""
+    if not plan.scans:
+        return _spark("the query reads no table")
     if plan.simple is None:
         return _spark("the query is more than the scan of one table")
     if plan.simple.predicate is not None and undecided(plan.simple.predicate) is not None:
@@ -76,7 +78,7 @@ def query_choice(plan: QueryPlan) -> Choice:
         return _spark(f"{scan.table.qualified} is not on a local disk")
     if any(has_instant(output_type(scan, output.column)) for output in plan.simple.outputs):
         return _spark("it has instants, which are shown in the time zone of Spark's session")
-    return _arrow("the query is the scan of one table on a local disk")
+    return _arrow("the query is the scan of one table on a local disk; a DataFrame of it is Spark's")
 
 
 def write_choice(plan: WritePlan | MultiWritePlan) -> Choice:

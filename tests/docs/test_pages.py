@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from docs.scripts import layers
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 TOP = (
@@ -45,6 +47,10 @@ def text_of(page: str) -> str:
 
 def test_the_architecture_page_fits_on_a_hundred_and_twenty_lines() -> None:
     assert len(ARCHITECTURE.splitlines()) <= 120
+
+
+def test_the_layers_on_the_architecture_page_are_those_of_the_contracts() -> None:
+    assert layers.page() == ARCHITECTURE
 
 
 def test_the_readme_fits_on_a_hundred_and_fifty_lines() -> None:
