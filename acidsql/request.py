@@ -25,6 +25,8 @@ class Request:
     """Whether the caller takes the rows of a query as Python values, and never as a DataFrame."""
     strict: bool = False
     """Whether a value that does not fit its column is an error, whatever the session's store assignment is."""
+    names_key: bool = True
+    """Whether the error about several source rows for one row of a MERGE's target names the key of this row."""
     version: Version | None = None
     """The earlier version of a table that a query reads."""
 

@@ -1,7 +1,7 @@
 """A session: the life of a statement, from its text to its result.
 
 text --parse--> Statement --plan--> Plan --execute--> staged files --commit--> visible
-     grammar/             planner/       acidsql/spark/           acidsql/metastore/
+     grammar/             planner/       acidsql/engines/         acidsql/metastore/
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 
 from acidsql.acid.object_names import table_of
 from acidsql.compactor.background import Background
-from acidsql.compactor.http_endpoint import LOCAL
-from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
@@ -48,14 +46,14 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import XLOCK_WRITE
 from acidsql.planner.queries.macro_expansion import Macro, with_macros
 from acidsql.request import Request
-from acidsql.snapshot.event_visibility import StoredEvent, stored_events
-from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
+from acidsql.session_inspection import SessionInspection
 from acidsql.spark.engine import Engine
-from acidsql.statements.absent_warehouse import check_warehouse, telling_absence, with_note_on_absence
+from acidsql.statements.absent_warehouse import check_warehouse, with_note_on_absence
 from acidsql.statements.dispatch import StatementDispatch
 from acidsql.statements.log import check_variables, logged
 from acidsql.statements.plans import StatementPlans
 from acidsql.statements.results import QueryResult, Result, ScanResult, Summary
+from acidsql.statements.session_changes import SessionChanges
 from acidsql.statements.settings import Settings, settings_of_file
 from acidsql.statements.variables import Variables
 from acidsql.storage.file_systems import is_local
@@ -123,7 +121,7 @@ def _embedded_uri(warehouse: str) -> str:
     return f"sqlite:///{Path(warehouse.removeprefix('file://')) / '.acidsql' / 'metastore.db'}"
 
 
-class Session(FrameStatements):
+class Session(FrameStatements, SessionInspection):
     """Runs statements on a warehouse. `acidsql.connect` opens a session, which is a context manager."""
 
     keeps_transaction: bool = False
@@ -154,6 +152,9 @@ class Session(FrameStatements):
         )
         """Runs compactions, and the background service."""
         self._background = Background(self.compactor, self._settings.values)
+        self._changes = SessionChanges(
+            self._metastore, engine, self._plans, self._settings, self._variables, self._macros, self._background
+        )
         self._dispatch = StatementDispatch(
             self._metastore,
             engine,
@@ -162,11 +163,8 @@ class Session(FrameStatements):
             lookup,
             Loader(engine.files, self._transactions),
             self._plans,
-            self._settings,
-            self._variables,
-            self._macros,
+            self._changes,
             self.compactor,
-            self._background,
         )
 
     @property
@@ -234,41 +232,6 @@ class Session(FrameStatements):
         >>> session.cancel()
         """
         self._engine.cancel()
-
-    def progress(self) -> str:
-        """The progress of the running statement in words, or an empty text: for which lock it waits and who has it, or
-        how many tasks of its Spark jobs are done. Any thread may call this.
-
-        >>> session.progress()
-        ''
-        """
-        return self.lock_wait() or self._engine.progress()
-
-    def lock_wait(self) -> str:
-        """For which lock a statement has waited longer than a second, and which transaction has it; an empty text where
-        none waits. Any thread may call this.
-
-        >>> session.lock_wait()
-        ''
-        """
-        return self._transactions.waits.told()
-
-    def running_tasks(self) -> tuple[int, int]:
-        """How many tasks of the running stages of Spark jobs are done, and how many tasks these stages have. Any thread
-        may call this.
-
-        >>> session.running_tasks()
-        (0, 0)
-        """
-        return self._engine.tasks()
-
-    def cancelled_tasks(self) -> int:
-        """How many tasks of cancelled statements still run: Spark cannot interrupt every task.
-
-        >>> session.cancelled_tasks()
-        0
-        """
-        return self._engine.cancelled_tasks()
 
     def close(self) -> None:
         """Closes the session.
@@ -346,12 +309,14 @@ class Session(FrameStatements):
         progress: StreamProgress | None = None,
         rows_only: bool = False,
         strict: bool = False,
+        names_key: bool = True,
     ) -> Result:
         """Runs one statement and returns its Result. If `piece` is a part of a script, errors point into the script.
 
         `progress` is what the statement, which must write, commits of a stream with its rows. With `rows_only` a query
         that is nothing but a scan is answered without Spark. With `strict` a value that does not fit its column raises
-        INVALID_STORE_VALUE, as with `SET acidsql.store.assignment=ansi`.
+        INVALID_STORE_VALUE, as with `SET acidsql.store.assignment=ansi`. With `names_key` the error about several rows
+        of a MERGE's source for one row names the key of this row.
 
         >>> result = session.execute("UPDATE employee SET salary = 7000 WHERE id = 2")
         >>> result.counts.updated, sorted(result.write_ids)
@@ -367,7 +332,8 @@ class Session(FrameStatements):
         ):
             result: Result | None = None
             try:
-                result = self._run_or_roll_back(text, args, frames or {}, progress, rows_only=rows_only, strict=strict)
+                given = Request(text, {}, frames or {}, progress, rows_only, strict, names_key)
+                result = self._run_or_roll_back(given, args)
             finally:
                 if not isinstance(result, QueryResult | ScanResult):
                     self._engines.look_after_statement()
@@ -378,29 +344,20 @@ class Session(FrameStatements):
         self.last_result = Summary.of(result)  # without the frame of a query, which would keep its transaction open
         return result
 
-    def _run_or_roll_back(
-        self,
-        text: str,
-        args: Mapping[str, object] | Sequence[object] | None,
-        frames: Mapping[str, object],
-        progress: StreamProgress | None,
-        *,
-        rows_only: bool,
-        strict: bool,
-    ) -> Result:
+    def _run_or_roll_back(self, given: Request, args: Mapping[str, object] | Sequence[object] | None) -> Result:
         """Runs a statement. Errors roll back the transaction that START TRANSACTION began (see keeps_transaction), but
         for IN_TRANSACTION: the statement is one that no transaction can have, and has done nothing."""
         txn_id = self._engines.session_transaction.id
-        if progress is not None and txn_id is not None:
-            operation = f"A batch of stream '{progress.claim.id}'"
+        if given.progress is not None and txn_id is not None:
+            operation = f"A batch of stream '{given.progress.claim.id}'"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
         try:
-            with self._substituted(text) as read:
+            with self._substituted(given.text) as read:
                 with phase(Phase.PARSE):
                     statement, named = name_placeholders(parse(read), args)
                     statement = with_macros(statement, self._macros)
                 with self._telling_absence():
-                    result = self._dispatch.run(statement, Request(read, named, frames, progress, rows_only, strict))
+                    result = self._dispatch.run(statement, replace(given, text=read, args=named))
                 return with_note_on_absence(result, statement, self._metastore, self.warehouse)
         except BaseException as error:
             if txn_id is None or self._engines.session_transaction.id is None:
@@ -421,9 +378,6 @@ class Session(FrameStatements):
         >>> session.check_warehouse()
         """
         check_warehouse(self._metastore, self.warehouse)
-
-    def _telling_absence(self) -> AbstractContextManager[None]:
-        return telling_absence(self._metastore, self.warehouse)
 
     def set_variables(self, values: Mapping[str, str]) -> None:
         """Sets variables, as `SET hivevar:name=value` does: statements name them as `${name}` or `${hivevar:name}`.
@@ -449,7 +403,7 @@ class Session(FrameStatements):
         _check_texts(values)
         with self._uses.use():
             for key, value in values.items():
-                self._dispatch.set_setting(key, value)
+                self._changes.set_setting(key, value)
 
     def setting(self, key: str) -> str | None:
         """The value of a setting of acidsql or Hive, which SET changes; None for a setting without a value.
@@ -572,73 +526,6 @@ class Session(FrameStatements):
             if record is not None:
                 record.operation = "READ ARROW"
             return self._dispatch.read_arrow(name, columns, where, version).reader()
-
-    def inspect(self, name: str, partition: str | None = None) -> TableContent:
-        """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.
-
-        `partition` is the name of the partition that is wanted (`p=1/q=a`), or its beginning.
-
-        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_PARTITIONED, PARTITION_NOT_FOUND.
-
-        >>> session.inspect("employee").table.qualified
-        'default.employee'
-        """
-        with self._telling_absence():
-            found = self._metastore.table(*table_of(name, self.database))
-        return table_content(found, self._metastore, self._engine.files(found.location), partition)
-
-    def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
-        """The events in the files of a partition from `inspect`: whether a reader sees them, and why not.
-
-        >>> content = session.inspect("employee")
-        >>> sum(1 for part in content.parts for event in session.events(content, part))
-        3
-        """
-        return stored_events(content, part, self._engine.files(content.table.location))
-
-    def metrics(self) -> Sequence[Metric]:
-        """Figures about transactions and compactions, with Hive's names.
-
-        >>> {metric.name: metric.value for metric in session.metrics()}["num_locks"]
-        0
-        """
-        return metrics(self._metastore, self.compactor)
-
-    def claim_tables(self, *, forget: bool = False, here: bool = False) -> Sequence[str]:
-        """Ends the refusal of an embedded metastore that was copied, or moved, without some of its tables
-        (CATALOG_MOVED), and returns the names of these tables.
-
-        They are this metastore's from here on. With `forget` it forgets them and leaves their files to the metastore
-        that has them. With `here`, the tables of the old warehouse lie below this session's warehouse now.
-
-        Raises METASTORE_READ_ONLY.
-
-        >>> session.claim_tables()
-        []
-        """
-        with self._uses.use():
-            warehouse = self.warehouse if here else None
-            return self._metastore.claim_tables(forgets=forget, warehouse=warehouse)
-
-    def serve_metrics(self, port: int, listen: str = LOCAL) -> None:
-        """Serves the metrics in Prometheus' text format from a thread. Raises CANNOT_START.
-
-        Only this machine can read them, unless `listen` is another address: 0.0.0.0 for all interfaces.
-
-        >>> session.serve_metrics(9464)  # doctest: +SKIP
-        """
-        serve_pages(port, listen, self._metastore, self.compactor, needs_metrics=True)
-
-    def serve_health(self, port: int, listen: str = LOCAL) -> int:
-        """Serves /healthz of the compaction service, and /metrics where prometheus_client is installed, from a thread.
-        Returns the port, which the system chooses for 0. Raises CANNOT_START.
-
-        Only this machine can read them, unless `listen` is another address: 0.0.0.0 for all interfaces.
-
-        >>> session.serve_health(8080)  # doctest: +SKIP
-        8080
-        """
-        return serve_pages(port, listen, self._metastore, self.compactor, needs_metrics=False)
 
     def stream(
         self,

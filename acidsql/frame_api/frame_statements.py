@@ -57,6 +57,7 @@ class FrameStatements(ABC):
         *,
         frames: Mapping[str, object] | None = None,
         strict: bool = False,
+        names_key: bool = True,
     ) -> Result: ...
 
     def insert(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
@@ -19,10 +18,6 @@ from acidsql.statements.results import Counts, CountsResult, Result
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_KEY_OF_TARGET: Final = re.compile(
-    r"Several rows of the source match one row of the target(?:: that with .*?)?\.(?=$| Transaction )", re.DOTALL
-)
-"""The hint of a MERGE whose source is not a frame of a method (statement_dispatch.py)."""
 _LONGEST: Final = 200
 """The most characters of a row that an error shows."""
 _REPEATED: Final = Condition.CARDINALITY_VIOLATION.name
@@ -46,6 +41,7 @@ class StatementRunner(Protocol):
         *,
         frames: Mapping[str, object] | None = None,
         strict: bool = False,
+        names_key: bool = True,
     ) -> Result: ...
 
 
@@ -151,14 +147,15 @@ def run(
 ) -> Counts:
     """Runs a DML statement, whose frame errors about columns, keys and values name."""
     try:
-        result = runner.execute(text, args, frames={} if frame is None else {SOURCE: frame.value}, strict=strict)
+        frames = {} if frame is None else {SOURCE: frame.value}
+        result = runner.execute(text, args, frames=frames, strict=strict, names_key=frame is None)
     except AcidSqlError as error:
         if strict and error.condition == Condition.INVALID_STORE_VALUE.name:
             raise error.with_hint(_unfit_value(error, frame)) from error.__cause__
         if frame is not None and error.condition in _ABOUT_COLUMNS:
             raise error.with_hint(frame.hint) from error.__cause__
         if frame is not None and isinstance(statement, Merge) and error.condition == _REPEATED:
-            raise _about_key(error, _repeated_key(runner, frame, statement)) from error.__cause__
+            raise error.with_hint(_repeated_key(runner, frame, statement)) from error.__cause__
         raise
     assert isinstance(result, CountsResult)
     return result.counts
@@ -175,14 +172,6 @@ def _unfit_value(error: AcidSqlError, frame: FrameRows | None) -> str:
         shown = values if len(values) <= _LONGEST else f"{values[:_LONGEST]} .."
         place = f"It is in row {number} of the frame: {shown}. "
     return f"{place}With strict=False the value is stored as Hive stores it: as NULL, wrapped around, or cut."
-
-
-def _about_key(error: AcidSqlError, told: str) -> AcidSqlError:
-    """The error with what is told of the frame, instead of the key of the target's row that the statement tells: it may
-    be another one of those that the frame has twice."""
-    hint = _KEY_OF_TARGET.sub("", error.hint).strip()
-    parameters = error.getMessageParameters()
-    return AcidSqlError.of(Condition.CARDINALITY_VIOLATION, parameters, span=error.span, hint=hint).with_hint(told)
 
 
 def _repeated_key(runner: StatementRunner, frame: FrameRows, statement: Merge) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
@@ -13,7 +12,6 @@ from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.arrow.queries import arrow_query
 from acidsql.arrow.scan.spark_schema import spark_name
 from acidsql.arrow.scan_batches import ScanBatches
-from acidsql.compactor.background import Background
 from acidsql.compactor.compaction_requests import compaction_requests
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
@@ -24,22 +22,19 @@ from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
 from acidsql.metastore.client import Metastore
 from acidsql.planner.ddl.ddl_planner import truncate_step
-from acidsql.planner.ddl.ddl_settings import ignores_missing
-from acidsql.planner.lock_requests import CONFLICTS
-from acidsql.planner.merge.keys import key_query
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
-from acidsql.planner.queries.macro_expansion import Macro, with_macros
+from acidsql.planner.queries.macro_expansion import with_macros
 from acidsql.planner.written_databases import check_writable, written_databases
 from acidsql.request import Request
 from acidsql.show import show
-from acidsql.show.function_documentation import check_function_name
 from acidsql.snapshot.earlier_versions import Version
 from acidsql.spark.engine import Engine
 from acidsql.spark.frames.answer_frames import QueryRows
 from acidsql.spark.frames.caller_frames import readable_frames
-from acidsql.spark.python_functions import imported_function, register
 from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
+from acidsql.statements.in_transaction import may_run_in_transaction
 from acidsql.statements.plans import StatementPlans, first_words
+from acidsql.statements.repeated_keys import naming_repeated_key
 from acidsql.statements.results import (
     Counts,
     CountsResult,
@@ -47,11 +42,10 @@ from acidsql.statements.results import (
     QueryResult,
     Result,
     ResultColumn,
-    RowsResult,
     ScanResult,
+    rows_result,
 )
-from acidsql.statements.settings import OPEN_TXNS, Settings, note_on_unknown
-from acidsql.statements.variables import HIVEVAR, Variables
+from acidsql.statements.session_changes import SessionChanges
 from acidsql.writing.load_data import Loader
 
 _NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
@@ -72,12 +66,8 @@ class StatementDispatch:
     lookup: TableLookup
     loader: Loader
     plans: StatementPlans
-    settings: Settings
-    variables: Variables
-    macros: dict[str, Macro]
-    """The session's macros by name, which `with_macros` expands."""
+    changes: SessionChanges
     compactor: Compactor
-    background: Background
 
     def run(self, statement: s.Statement, request: Request) -> Result:
         """Runs one statement.
@@ -89,7 +79,7 @@ class StatementDispatch:
             return self._run(statement, request)
 
     def _run(self, statement: s.Statement, request: Request) -> Result:
-        if self.engines.session_transaction.id is not None and not _may_run_in_transaction(statement):
+        if self.engines.session_transaction.id is not None and not may_run_in_transaction(statement):
             txn = f"txnid:{self.engines.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
         self._check_writable(statement)
@@ -98,7 +88,7 @@ class StatementDispatch:
             case s.Insert(evolves=True):
                 return self._evolve(statement, request)
             case s.Merge():
-                with self._naming_repeated_key(statement):
+                with self._naming_repeated_key(statement, request):
                     if statement.evolves:
                         return self._evolve(statement, request)
                     return self._execute(self.plans.plan(statement, request), request)
@@ -114,7 +104,7 @@ class StatementDispatch:
                 return self._alter_table(statement)
             case s.RepairTable():
                 report = self.ddl.run(statement, self.plans.database)
-                return _rows("MSCK", show.Answer(("result",), tuple((line,) for line in report)))
+                return rows_result("MSCK", show.Answer(("result",), tuple((line,) for line in report)))
             case s.AnalyzeTable():
                 return self._analyze(statement, request)
             case s.DropTable():
@@ -140,14 +130,13 @@ class StatementDispatch:
                 self.ddl.run(statement, self.plans.database)
                 return Done("DROP VIEW")
             case s.CreateMacro():
-                self.macros[statement.macro.name] = self.plans.macro(statement, request)
-                return Done("CREATE TEMPORARY MACRO")
+                return self.changes.create_macro(statement, request)
             case s.DropMacro():
-                return self._drop_macro(statement)
+                return self.changes.drop_macro(statement)
             case s.CreateFunction():
-                return self._create_function(statement)
+                return self.changes.create_function(statement)
             case s.DropFunction():
-                return self._drop_function(statement)
+                return self.changes.drop_function(statement)
             case s.StartTransaction():
                 return Done("START TRANSACTION", self.engines.transactions.begin())
             case s.Commit():
@@ -159,24 +148,24 @@ class StatementDispatch:
             case s.AbortCompactions():
                 return self._abort_compactions(statement)
             case s.Show():
-                database, macros = self.plans.database, self.macros.keys()
+                database, macros = self.plans.database, self.changes.macros.keys()
                 answer = show.show(statement, self.lookup, database, self.compactor, self.engine, macros)
                 is_text = statement.what in (s.Shown.CREATE_TABLE, s.Shown.CREATE_DATABASE)
-                return _rows(f"SHOW {statement.what.value}", answer, is_text=is_text)
+                return rows_result(f"SHOW {statement.what.value}", answer, is_text=is_text)
             case s.Describe():
-                database, macros = self.plans.database, self.macros.keys()
-                return _rows("DESCRIBE", show.describe(statement, self.lookup, database, self.engine, macros))
+                database, macros = self.plans.database, self.changes.macros.keys()
+                return rows_result("DESCRIBE", show.describe(statement, self.lookup, database, self.engine, macros))
             case s.Explain():
                 text = self.plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
-                return _rows(
+                return rows_result(
                     "EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())), is_text=True
                 )
             case s.NoEffect():
                 return Done(statement.operation, note=statement.cache.value)
             case s.SetSetting():
-                return self._set(statement)
+                return self.changes.set(statement)
             case s.ResetSettings():
-                return self._reset(statement)
+                return self.changes.reset(statement)
             case _:
                 assert_never(statement)
 
@@ -196,38 +185,18 @@ class StatementDispatch:
         with _naming_views(plan):
             return self._execute_plan(plan, request)
 
-    @contextmanager
-    def _naming_repeated_key(self, statement: s.Merge) -> Iterator[None]:
-        """Adds the key of the row that several source rows match to CARDINALITY_VIOLATION, whose text has its row ID
-        alone, as in Hive. A query of the target finds it."""
-        try:
-            yield
-        except AcidSqlError as error:
-            if error.condition != Condition.CARDINALITY_VIOLATION.name:
-                raise
-            row = json.loads(error.getMessageParameters()["row_id"])
-            hint = "Several rows of the source match one row of the target"
-            target = self.lookup.target(statement.target, self.plans.database, Condition.WRITE_TO_VIEW)
-            key = self._values_of(key_query(statement, target.column_names, row))
-            raise error.with_hint(f"{hint}: that with {key}." if key else f"{hint}.") from error.__cause__
+    def _naming_repeated_key(self, statement: s.Merge, request: Request) -> AbstractContextManager[None]:
+        """A method with a frame names the key of the frame instead."""
+        if not request.names_key:
+            return nullcontext()
+        return naming_repeated_key(statement, self.lookup, self.plans, self._query)
 
-    def _values_of(self, query: str | None) -> str:
-        """The values of the one row of a query, as `id = 5, d = 'a'`; empty where they cannot be read."""
-        if query is None:
-            return ""
-        try:
-            plan = self.plans.plan(parse(query))
-            assert isinstance(plan, QueryPlan)
-            request = Request(query, {}, {})
-            rows, release = self.engines.query(plan, request)
-            result = _query_result(rows, release, request)
-            try:
-                found = next(result.rows(1), ())
-            finally:
-                result.close()
-        except AcidSqlError:
-            return ""
-        return ", ".join(f"{c.name} = {value!r}" for c, value in zip(result.columns, found, strict=False))
+    def _query(self, text: str) -> QueryResult:
+        plan = self.plans.plan(parse(text))
+        assert isinstance(plan, QueryPlan)
+        request = Request(text, {}, {})
+        rows, release = self.engines.query(plan, request)
+        return _query_result(rows, release, request)
 
     def _evolve(self, statement: s.Insert | s.Merge, request: Request) -> Result:
         """INSERT and MERGE with WITH SCHEMA EVOLUTION. They are planned again if another session has changed the table
@@ -268,7 +237,7 @@ class StatementDispatch:
         """The live rows of a table, or of an earlier version, by the Arrow engine. Raises what
         `StatementEngines.read_arrow` raises."""
         query = arrow_query(name, columns, where)
-        plan = self.plans.plan(with_macros(query, self.macros))
+        plan = self.plans.plan(with_macros(query, self.changes.macros))
         assert isinstance(plan, QueryPlan)
         return self.engines.read_arrow(plan, query, None if version is None else _version(plan, version))
 
@@ -352,43 +321,9 @@ class StatementDispatch:
         requests = compaction_requests(action, table, name, partitions)
         done = self.compactor.request(requests, wait=action.wait)
         rows = tuple((str(one.id), one.state.value, one.message) for one in done)
-        return _rows("ALTER TABLE", show.Answer(("compactionid", "state", "message"), rows))
+        return rows_result("ALTER TABLE", show.Answer(("compactionid", "state", "message"), rows))
 
-    # -- functions
-
-    def _drop_macro(self, statement: s.DropMacro) -> Result:
-        """As Hive's DropMacroAnalyzer. Raises INVALID_FUNCTION."""
-        name = statement.macro
-        is_known = name.database is None and name.name in self.macros
-        if not is_known and not (statement.if_exists or ignores_missing(self.settings.values)):
-            raise AcidSqlError(Condition.INVALID_FUNCTION, span=name.span, function=name, suggestion="")
-        if is_known:
-            del self.macros[name.name]
-        return Done("DROP TEMPORARY MACRO")
-
-    def _create_function(self, statement: s.CreateFunction) -> Result:
-        """Registers a function in the Spark session. It replaces a function or macro of its name, as in Hive.
-
-        Raises INVALID_PYTHON_FUNCTION.
-        """
-        name = statement.function
-        check_function_name(name, self.engine)  # starts Spark, which a module with functions of pyspark needs
-        register(name.name, imported_function(statement.python_name, statement.python_name_span), self.engine)
-        self.macros.pop(name.name, None)
-        return Done("CREATE TEMPORARY FUNCTION")
-
-    def _drop_function(self, statement: s.DropFunction) -> Result:
-        """Drops a function that is registered in the Spark session, or a macro, as in Hive. Raises INVALID_FUNCTION."""
-        name = statement.function
-        is_macro = name.database is None and self.macros.pop(name.name, None) is not None
-        is_known = name.database is None and name.name in self.engine.temporary_functions()
-        if is_known and not is_macro:
-            self.engine.drop_temporary_function(name.name)
-        elif not is_macro and not (statement.if_exists or ignores_missing(self.settings.values)):
-            raise AcidSqlError(Condition.INVALID_FUNCTION, span=name.span, function=name, suggestion="")
-        return Done("DROP TEMPORARY FUNCTION")
-
-    # -- transactions and settings
+    # -- transactions
 
     def _abort_transactions(self, statement: s.AbortTransactions) -> Result:
         """As in Hive, an ID that is not open is no error: the answer has a row for each ID with its outcome."""
@@ -398,53 +333,12 @@ class StatementDispatch:
             if txn in open_txns:
                 self.metastore.abort(txn)
             rows.append((str(txn), "aborted" if txn in open_txns else "not open"))
-        return _rows("ABORT TRANSACTIONS", show.Answer(("txnid", "outcome"), tuple(rows)))
+        return rows_result("ABORT TRANSACTIONS", show.Answer(("txnid", "outcome"), tuple(rows)))
 
     def _abort_compactions(self, statement: s.AbortCompactions) -> Result:
         done = self.metastore.abort_compactions(statement.compaction_ids)
         rows = ((str(d.id), "Success" if d.aborted else "Error", d.message) for d in done)
-        return _rows("ABORT COMPACTIONS", show.Answer(("compactionid", "status", "message"), tuple(rows)))
-
-    def _set(self, statement: s.SetSetting) -> Result:
-        key, value = statement.key, statement.value
-        if key is not None and value is not None:
-            return Done("SET", note=self.set_setting(key, value))
-        shown = self.settings.values | {f"{HIVEVAR}{name}": held for name, held in self.variables.hive.items()}
-        if key is not None:
-            current = self.engine.conf(key) if key.startswith("spark.") else self.variables.shown_value(key)
-            shown = {key: "<undefined>" if current is None else current}
-        return _rows("SET", show.Answer(("key", "value"), tuple(sorted(shown.items()))))
-
-    def set_setting(self, key: str, value: str) -> str:
-        """Sets a setting or a variable. Returns a note on a setting that nobody knows, or an empty text."""
-        setting = self.variables.set(key, value)
-        if setting is None:
-            return ""
-        self._change_setting(setting, value)
-        return note_on_unknown(setting)
-
-    def _change_setting(self, key: str, value: str) -> None:
-        if key.startswith("spark."):
-            self.engine.set_conf(key, value)
-            return
-        if key.lower() == CONFLICTS and not self.metastore.detects_row_conflicts:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SET {CONFLICTS} with a Hive Metastore")
-        self.settings.set(key, value)
-        self._apply_settings()
-
-    def _reset(self, statement: s.ResetSettings) -> Result:
-        """As in Hive, variables keep their values. Raises NOT_YET_SUPPORTED for a setting of Spark."""
-        of_spark = next((key for key in statement.keys if key.startswith("spark.")), None)
-        if of_spark is not None:
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"RESET of a Spark setting ({of_spark})")
-        self.settings.reset(statement.keys)
-        self._apply_settings()
-        return Done("RESET")
-
-    def _apply_settings(self) -> None:
-        """Hands the settings that act at once to those that act on them."""
-        self.background.adjust()
-        self.metastore.limit_open_txns(int(self.settings.values[OPEN_TXNS]))
+        return rows_result("ABORT COMPACTIONS", show.Answer(("compactionid", "status", "message"), tuple(rows)))
 
 
 def _query_result(rows: QueryRows, release: Callable[[], None], request: Request) -> QueryResult:
@@ -471,32 +365,3 @@ def _naming_views(plan: Plan) -> Iterator[None]:
             raise
         views = ", ".join(view.qualified for view in plan.views)
         raise error.with_hint(f"The query reads the view {views}.") from error.__cause__
-
-
-def _may_run_in_transaction(statement: s.Statement) -> bool:
-    """Whether a statement may stand between START TRANSACTION and COMMIT: DDL opens transactions of its own, and a
-    transaction cannot hold another one."""
-    match statement:
-        case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
-            return True
-        case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
-            return True
-        case s.ResetSettings() | s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
-            return True
-        case s.RepairTable() | s.AnalyzeTable():
-            return False
-        case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.AlterTable() | s.LoadData():
-            return False
-        case s.InsertDirectory():
-            return False
-        case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase() | s.CreateView() | s.AlterView() | s.DropView():
-            return False
-        case s.StartTransaction() | s.AbortTransactions() | s.AbortCompactions():
-            return False
-        case _:
-            assert_never(statement)
-
-
-def _rows(operation: str, answer: show.Answer, *, is_text: bool = False) -> RowsResult:
-    columns = tuple(ResultColumn(name, "string") for name in answer.columns)
-    return RowsResult(operation, columns, answer.rows, is_text)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from acidsql.arrow.scan_batches import ScanBatches
     from acidsql.planner.stored_values.misfits import Misfit
+    from acidsql.show.show import Answer
 
 COUNT_COLUMNS: Final = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
 
@@ -253,3 +254,9 @@ class Summary:
     def of(cls, result: Result) -> Summary:
         note = result.note if isinstance(result, Done | CountsResult | RowsResult) else ""
         return cls(result.operation, result.txn_id, result.write_ids, result.counts, result.seconds, note)
+
+
+def rows_result(operation: str, answer: Answer, *, is_text: bool = False) -> RowsResult:
+    """The result of a statement whose answer is rows of text."""
+    columns = tuple(ResultColumn(name, "string") for name in answer.columns)
+    return RowsResult(operation, columns, answer.rows, is_text)

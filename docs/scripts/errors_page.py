@@ -12,7 +12,7 @@ PAGE: Final = Path(__file__).parents[1] / "reference" / "errors.md"
 
 _INTRODUCTION: Final = """# Errors
 
-<!-- Generated from acidsql/errors.py and docs/scripts/errors_page.py by `make docs-pages`: do not edit. -->
+<!-- Generated from acidsql/errors/conditions.py and docs/scripts/errors_page.py by `make docs-pages`: do not edit. -->
 
 acidsql raises one exception, [`acidsql.AcidSqlError`](api.md#acidsql.AcidSqlError). Its `condition` is one of
 the names below. Programs should test `condition` or `sqlstate`, not the message. Where Hive reports the same error, the

@@ -1,0 +1,146 @@
+"""What a session tells of itself, of its tables' files, and of the compaction service, beside its statements."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from acidsql.acid.object_names import table_of
+from acidsql.compactor.http_endpoint import LOCAL
+from acidsql.compactor.metrics import Metric, metrics, serve_pages
+from acidsql.compactor.service import Compactor
+from acidsql.metastore.session_metastore import SessionMetastore
+from acidsql.metastore.transactions import Transactions
+from acidsql.snapshot.event_visibility import StoredEvent, stored_events
+from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
+from acidsql.spark.engine import Engine
+from acidsql.statements.absent_warehouse import telling_absence
+from acidsql.uses import Uses
+
+
+class SessionInspection(ABC):
+    """The methods of a session that change nothing but whose a table is (`claim_tables`)."""
+
+    warehouse: str
+    compactor: Compactor
+    """Runs compactions, and the background service."""
+    _engine: Engine
+    _metastore: SessionMetastore
+    _transactions: Transactions
+    _uses: Uses
+
+    @property
+    @abstractmethod
+    def database(self) -> str: ...
+
+    def _telling_absence(self) -> AbstractContextManager[None]:
+        return telling_absence(self._metastore, self.warehouse)
+
+    # -- what runs
+
+    def progress(self) -> str:
+        """The progress of the running statement in words, or an empty text: for which lock it waits and who has it, or
+        how many tasks of its Spark jobs are done. Any thread may call this.
+
+        >>> session.progress()
+        ''
+        """
+        return self.lock_wait() or self._engine.progress()
+
+    def lock_wait(self) -> str:
+        """For which lock a statement has waited longer than a second, and which transaction has it; an empty text where
+        none waits. Any thread may call this.
+
+        >>> session.lock_wait()
+        ''
+        """
+        return self._transactions.waits.told()
+
+    def running_tasks(self) -> tuple[int, int]:
+        """How many tasks of the running stages of Spark jobs are done, and how many tasks these stages have. Any thread
+        may call this.
+
+        >>> session.running_tasks()
+        (0, 0)
+        """
+        return self._engine.tasks()
+
+    def cancelled_tasks(self) -> int:
+        """How many tasks of cancelled statements still run: Spark cannot interrupt every task.
+
+        >>> session.cancelled_tasks()
+        0
+        """
+        return self._engine.cancelled_tasks()
+
+    # -- the files of tables
+
+    def inspect(self, name: str, partition: str | None = None) -> TableContent:
+        """The directories and files of a table, and why a reader ignores some of them. Local tables need no Spark.
+
+        `partition` is the name of the partition that is wanted (`p=1/q=a`), or its beginning.
+
+        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_PARTITIONED, PARTITION_NOT_FOUND.
+
+        >>> session.inspect("employee").table.qualified
+        'default.employee'
+        """
+        with self._telling_absence():
+            found = self._metastore.table(*table_of(name, self.database))
+        return table_content(found, self._metastore, self._engine.files(found.location), partition)
+
+    def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
+        """The events in the files of a partition from `inspect`: whether a reader sees them, and why not.
+
+        >>> content = session.inspect("employee")
+        >>> sum(1 for part in content.parts for event in session.events(content, part))
+        3
+        """
+        return stored_events(content, part, self._engine.files(content.table.location))
+
+    # -- the service
+
+    def metrics(self) -> Sequence[Metric]:
+        """Figures about transactions and compactions, with Hive's names.
+
+        >>> {metric.name: metric.value for metric in session.metrics()}["num_locks"]
+        0
+        """
+        return metrics(self._metastore, self.compactor)
+
+    def claim_tables(self, *, forget: bool = False, here: bool = False) -> Sequence[str]:
+        """Ends the refusal of an embedded metastore that was copied, or moved, without some of its tables
+        (CATALOG_MOVED), and returns the names of these tables.
+
+        They are this metastore's from here on. With `forget` it forgets them and leaves their files to the metastore
+        that has them. With `here`, the tables of the old warehouse lie below this session's warehouse now.
+
+        Raises METASTORE_READ_ONLY.
+
+        >>> session.claim_tables()
+        []
+        """
+        with self._uses.use():
+            warehouse = self.warehouse if here else None
+            return self._metastore.claim_tables(forgets=forget, warehouse=warehouse)
+
+    def serve_metrics(self, port: int, listen: str = LOCAL) -> None:
+        """Serves the metrics in Prometheus' text format from a thread. Raises CANNOT_START.
+
+        Only this machine can read them, unless `listen` is another address: 0.0.0.0 for all interfaces.
+
+        >>> session.serve_metrics(9464)  # doctest: +SKIP
+        """
+        serve_pages(port, listen, self._metastore, self.compactor, needs_metrics=True)
+
+    def serve_health(self, port: int, listen: str = LOCAL) -> int:
+        """Serves /healthz of the compaction service, and /metrics where prometheus_client is installed, from a thread.
+        Returns the port, which the system chooses for 0. Raises CANNOT_START.
+
+        Only this machine can read them, unless `listen` is another address: 0.0.0.0 for all interfaces.
+
+        >>> session.serve_health(8080)  # doctest: +SKIP
+        8080
+        """
+        return serve_pages(port, listen, self._metastore, self.compactor, needs_metrics=False)
