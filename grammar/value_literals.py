@@ -8,14 +8,12 @@ from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral
 from types import NoneType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import MOST_DIGITS
 from acidsql.grammar.dialect import typed_literal
-
-_MOST_DIGITS: Final = 38
-"""The number of digits of the longest DECIMAL."""
 
 
 def literal_of(value: object) -> exp.Expr | None:
@@ -33,7 +31,7 @@ def literal_of(value: object) -> exp.Expr | None:
         case bool() as plain:
             return exp.true() if plain else exp.false()
         case Integral() as plain:
-            fits = abs(plain) < 10**_MOST_DIGITS  # a literal of more digits is a DOUBLE
+            fits = abs(plain) < 10**MOST_DIGITS  # a literal of more digits is a DOUBLE
             return _number(str(abs(int(plain))), is_negative=plain < 0) if fits else None
         case float() as plain:
             # Infinity and NaN have no literal.
@@ -81,7 +79,7 @@ def _number(text: str, *, is_negative: bool) -> exp.Expr:
 def _is_decimal(value: Decimal) -> bool:
     """Whether the type DECIMAL has the number."""
     _, digits, exponent = value.as_tuple()
-    return isinstance(exponent, int) and max(len(digits) + exponent, 0) + max(-exponent, 0) <= _MOST_DIGITS
+    return isinstance(exponent, int) and max(len(digits) + exponent, 0) + max(-exponent, 0) <= MOST_DIGITS
 
 
 def _text(text: str) -> exp.Expr | None:

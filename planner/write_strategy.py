@@ -27,7 +27,7 @@ _WHOLE_FILE: Final = 128 * MIB
 """Bytes of a file that one task reads, as in Spark (spark.sql.files.maxPartitionBytes)."""
 _TASK: Final = 64 * MIB
 """Compressed bytes that a writing task gets, where there are many."""
-_FILES_OF_A_TASK: Final = 8
+_FILES_PER_TASK: Final = 8
 """Small files that one task writes."""
 OPEN_FILES: Final = 16
 """Files that a task keeps open together. Spark sorts the rows by file where there are more."""
@@ -265,6 +265,6 @@ def _task_count(facts: WriteFacts, files: int) -> int:
     """Writing tasks, by the bytes that are read and the number of files: one for little data, unless it goes to many
     files; all cores or more for much data."""
     if facts.size <= ONE_TASK:
-        return min(facts.cores, max(1, files // _FILES_OF_A_TASK))
+        return min(facts.cores, max(1, files // _FILES_PER_TASK))
     most = max(facts.cores, facts.shuffle_tasks)
     return min(_MOST_TASKS, most, max(facts.cores, -(-facts.size // _TASK)))

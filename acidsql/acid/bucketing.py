@@ -33,7 +33,6 @@ MURMUR_SEED: Final = 104729
 _MASK: Final = 0xFFFFFFFF
 _MAX_INT: Final = 0x7FFFFFFF
 _EPOCH: Final = date(1970, 1, 1).toordinal()
-_FIRST_GREGORIAN_DAY: Final = date(1582, 10, 15)
 _WIDTHS: Final = {"smallint": ">h", "int": ">i", "date": ">i", "bigint": ">q"}
 _EXACT: Final = Context(prec=80)
 
@@ -245,7 +244,7 @@ def _seconds(value: datetime) -> tuple[int, int]:
 
 def _calendar_shift(value: datetime) -> int:
     """How many days later the same date is in java.sql.Timestamp's calendar, which is Julian before 1582-10-15."""
-    if value.date() >= _FIRST_GREGORIAN_DAY:
+    if value.date() >= t.FIRST_GREGORIAN_DAY:
         return 0
     years = value.year - (value.month <= 2)
     return years // 100 - years // 400 - 2

@@ -15,14 +15,14 @@ from acidsql.acid.snapshot_selection import File, SelectedDirectory, Snapshot
 from acidsql.acid.write_ids import TxnId, ValidWriteIdList, WriteId
 
 
-class Rewrite(Enum):
-    """The kinds of compactions."""
+class CompactionType(Enum):
+    """The kinds of compactions (org.apache.hadoop.hive.metastore.api.CompactionType)."""
 
-    MINOR = "minor"
+    MINOR = "MINOR"
     """Writes events: a delta and a delete delta."""
-    MAJOR = "major"
+    MAJOR = "MAJOR"
     """Writes a base with the rows that are not deleted."""
-    REBALANCE = "rebalance"
+    REBALANCE = "REBALANCE"
     """Writes a base whose rows have new row IDs."""
 
 
@@ -30,7 +30,7 @@ class Rewrite(Enum):
 class Scope:
     """The input of one compaction of a table or partition, and the range of write IDs that it covers."""
 
-    rewrite: Rewrite
+    rewrite: CompactionType
     source: Snapshot
     """Only the directories that are merged."""
     low: WriteId
@@ -43,7 +43,7 @@ class Scope:
 
     def data_name(self, txn: TxnId) -> str:
         """The name of the directory of rows that the compactor's transaction `txn` writes."""
-        if self.rewrite is Rewrite.MINOR:
+        if self.rewrite is CompactionType.MINOR:
             return format_directory(Delta(self.low, self.high, visibility_txn=txn))
         return format_directory(Base(self.high, visibility_txn=txn))
 
@@ -84,18 +84,18 @@ def without_unfinished(
 
 
 def scope(
-    rewrite: Rewrite, snapshot: Snapshot, writes: ValidWriteIdList, *, insert_only: bool, most: int | None = None
+    rewrite: CompactionType, snapshot: Snapshot, writes: ValidWriteIdList, *, insert_only: bool, most: int | None = None
 ) -> Scope | str:
     """The input of a compaction, or the reason why there is nothing to compact.
 
     `snapshot` is selected with `writes`, a result of compactor_write_ids, from the files that without_unfinished
     leaves. A minor compaction merges the oldest directories, at most `most` of them (hive.compactor.max.num.delta).
     """
-    if rewrite is Rewrite.MINOR:
+    if rewrite is CompactionType.MINOR:
         return _minor(snapshot, most)
     deltas = (*snapshot.deltas, *snapshot.delete_deltas)
     enough = bool(snapshot.original_files) or len(deltas) + (snapshot.base is not None) > 1
-    if rewrite is Rewrite.MAJOR and not enough:
+    if rewrite is CompactionType.MAJOR and not enough:
         return "there are not enough deltas to compact"
     if not enough and not deltas and snapshot.base is None:
         return "there is nothing in it"
@@ -120,7 +120,7 @@ def _minor(snapshot: Snapshot, most: int | None) -> Scope | str:
     ranges = [d.parsed for d in (*deltas, *delete_deltas) if isinstance(d.parsed, Delta)]
     low = min(r.min_write_id for r in ranges) if snapshot.base is not None else WriteId(1)
     source = Snapshot(None, deltas, delete_deltas, (), ())
-    return Scope(Rewrite.MINOR, source, low, max(r.max_write_id for r in ranges))
+    return Scope(CompactionType.MINOR, source, low, max(r.max_write_id for r in ranges))
 
 
 def _oldest(
@@ -169,19 +169,19 @@ class Aborted:
 
 def due(
     snapshot: Snapshot, thresholds: Thresholds, aborted: Aborted, *, insert_only: bool
-) -> tuple[Rewrite, str] | None:
+) -> tuple[CompactionType, str] | None:
     """The compaction that a table or partition needs, and the reason (Initiator.determineCompactionType)."""
     if aborted.count > thresholds.aborted_txns:
-        return Rewrite.MAJOR, f"{aborted.count} aborted transactions"
+        return CompactionType.MAJOR, f"{aborted.count} aborted transactions"
     if aborted.count and 0 <= thresholds.aborted_seconds < aborted.oldest_seconds:
-        return Rewrite.MAJOR, f"a transaction was aborted {aborted.oldest_seconds:.0f} seconds ago"
+        return CompactionType.MAJOR, f"a transaction was aborted {aborted.oldest_seconds:.0f} seconds ago"
     deltas = (*snapshot.deltas, *snapshot.delete_deltas)
     base = sum(f.file.length for f in snapshot.base.files) if snapshot.base is not None else 0
     base += sum(f.length for f in snapshot.originals)
     size = sum(f.file.length for d in deltas for f in d.files)
     if base and size / base > thresholds.delta_pct:
-        return Rewrite.MAJOR, f"the deltas have {size / base:.0%} of the base's size"
+        return CompactionType.MAJOR, f"the deltas have {size / base:.0%} of the base's size"
     if len(deltas) <= thresholds.delta_num:
         return None
     is_major = not base or insert_only
-    return Rewrite.MAJOR if is_major else Rewrite.MINOR, f"there are {len(deltas)} deltas"
+    return CompactionType.MAJOR if is_major else CompactionType.MINOR, f"there are {len(deltas)} deltas"

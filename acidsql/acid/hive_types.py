@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from acidsql.errors import AcidSqlError, Condition
 
+MOST_DIGITS: Final = 38
+"""Digits of a DECIMAL, at most (HiveDecimal.MAX_PRECISION)."""
+FIRST_GREGORIAN_DAY: Final = date(1582, 10, 15)
+"""From this day on, Hive's hybrid calendar and the Gregorian one agree. Before it, Hive's is Julian, and it has no days
+from 1582-10-05 to 1582-10-14."""
 PRIMITIVES: Final = (
     "tinyint",
     "smallint",

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.statements import Compact, TableName
 from acidsql.metastore.client import PartitionValues
-from acidsql.metastore.compactions import CompactionRequest, CompactionType
+from acidsql.metastore.compactions import CompactionRequest
 from acidsql.planner.conditions.partition_pruning import has_values
 
 

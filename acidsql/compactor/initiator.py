@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from acidsql.acid.compaction_scope import Aborted, due
+from acidsql.acid.compaction_scope import Aborted, CompactionType, due
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.compactor.compactor_settings import FAILED_RETRY, FAILED_THRESHOLD, thresholds
@@ -14,14 +14,7 @@ from acidsql.compactor.places import View, compactable, find_place
 from acidsql.durations import seconds
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore
-from acidsql.metastore.compactions import (
-    Changed,
-    CompactionKeeper,
-    CompactionRequest,
-    CompactionState,
-    CompactionType,
-    PlaceName,
-)
+from acidsql.metastore.compactions import Changed, CompactionKeeper, CompactionRequest, CompactionState, PlaceName
 from acidsql.storage.file_systems import FilesOf
 
 _ACTIVE = (CompactionState.INITIATED, CompactionState.WORKING)
@@ -106,7 +99,7 @@ class Initiator:
                 self._forget_if_clean(changed, view)
             return None
         rewrite, reason = wanted
-        return self._enqueue(_request(name, CompactionType[rewrite.name], self.name), reason)
+        return self._enqueue(_request(name, rewrite, self.name), reason)
 
     def _enqueue(self, request: CompactionRequest, reason: str) -> Initiated:
         """Requests a compaction, unless the last ones failed and failed.retry.time has not passed."""

@@ -40,7 +40,7 @@ _T = TypeVar("_T")
 _UNFINISHED: Final = (CompactionState.INITIATED, CompactionState.WORKING)
 _POLL: Final = 0.5
 """Seconds between two polls of the queue."""
-_POLLS_A_CHECK: Final = 20
+_POLLS_PER_CHECK: Final = 20
 """How often AND WAIT looks at an entry before it asks whether the worker of the entry is alive."""
 
 
@@ -161,7 +161,7 @@ class Compactor:
                 message = outcome_text(outcome, time.monotonic() - started)
             elif outcome is None:
                 polls += 1
-                if polls % _POLLS_A_CHECK == 0:
+                if polls % _POLLS_PER_CHECK == 0:
                     self._revoke_dead()  # the worker that has taken it
                 time.sleep(_POLL)
         if entry.state in (CompactionState.FAILED, CompactionState.ABORTED):

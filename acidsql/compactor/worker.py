@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from acidsql.acid.compaction_scope import Rewrite, Scope, scope
+from acidsql.acid.compaction_scope import CompactionType, Scope, scope
 from acidsql.acid.directories import Delta
 from acidsql.acid.snapshot_selection import SkipReason, Snapshot
 from acidsql.acid.write_ids import WriteId
@@ -25,14 +25,7 @@ from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse_order
 from acidsql.grammar.statements import OrderItem
 from acidsql.metastore.client import LockComponent, LockType, Operation
-from acidsql.metastore.compactions import (
-    DEFAULT_POOL,
-    Compaction,
-    CompactionQueue,
-    CompactionRequest,
-    CompactionState,
-    CompactionType,
-)
+from acidsql.metastore.compactions import DEFAULT_POOL, Compaction, CompactionQueue, CompactionRequest, CompactionState
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.storage.leftovers import tidy_up_at
@@ -198,7 +191,7 @@ class Worker:
         if request.type is CompactionType.REBALANCE and not view.is_whole:
             _check_complete(view, as_of(metastore, place, txns, _HIGHEST))
         chosen = scope(
-            Rewrite[request.type.name],
+            request.type,
             view.snapshot,
             view.writes,
             insert_only=place.table.is_insert_only,

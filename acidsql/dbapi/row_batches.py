@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import MOST_DIGITS
 from acidsql.acid.object_names import table_of
 from acidsql.errors import AcidSqlError, Span
 from acidsql.grammar.parser import parse
@@ -33,7 +34,6 @@ _SIMPLE: Final = (int, float, bool, str, bytes, date, datetime, Decimal)
 _IN_LISTS: Final = (int, float, bool, str, bytes)
 _TEXTS: Final = ("string", "char", "varchar")
 _INT32: Final = range(-(1 << 31), 1 << 31)
-_MOST_DIGITS: Final = 38
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ def _have_one_type(values: Sequence[object]) -> bool:
     tuples = [value.as_tuple() for value in values if isinstance(value, Decimal)]
     scales = {max(0, -int(number.exponent)) for number in tuples}
     whole = max(len(number.digits) + int(number.exponent) for number in tuples)
-    return max(whole, 0) + max(scales) <= _MOST_DIGITS
+    return max(whole, 0) + max(scales) <= MOST_DIGITS
 
 
 def _batch(statement: Insert, arrays: Mapping[str, pa.Array]) -> RowBatch | None:

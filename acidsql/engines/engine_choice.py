@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, assert_never
 
-from acidsql.acid.compaction_scope import Rewrite
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.hive_types import has_instant, is_complex, parse_type
 from acidsql.arrow.compaction import STREAMED_BYTES
 from acidsql.arrow.scan.live_rows import READABLE_FORMATS
@@ -116,7 +116,7 @@ def write_choice(plan: WritePlan | MultiWritePlan) -> Choice:
 def compaction_choice(job: Job, most_bytes: int) -> Choice:
     """The engine of a compaction. `most_bytes` is the setting DRIVER_BYTES."""
     kinds = [parse_type(c.type) for c in job.table.columns]
-    if job.scope.rewrite is not Rewrite.MAJOR or not job.table.is_full_acid:
+    if job.scope.rewrite is not CompactionType.MAJOR or not job.table.is_full_acid:
         return _spark("it is no major compaction of a full ACID table")
     if not is_local(job.part.directory):
         return _spark(f"{job.part.directory} is not on a local disk")

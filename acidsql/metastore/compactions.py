@@ -15,17 +15,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.write_ids import TxnId, WriteId
 
 DEFAULT_POOL = "default"
-
-
-class CompactionType(Enum):
-    """org.apache.hadoop.hive.metastore.api.CompactionType."""
-
-    MINOR = "MINOR"
-    MAJOR = "MAJOR"
-    REBALANCE = "REBALANCE"
 
 
 class CompactionState(Enum):

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
@@ -40,7 +41,6 @@ from acidsql.metastore.compactions import (
     Compaction,
     CompactionKeeper,
     CompactionRequest,
-    CompactionType,
     Enqueued,
 )
 from acidsql.metastore.partition_exchange import exchange_in_steps

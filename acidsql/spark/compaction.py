@@ -19,7 +19,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from acidsql.acid.compaction_scope import Rewrite
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.acid.row_id import MAX_BUCKET, decode_bucket, encode_bucket
 from acidsql.acid.table import Table
@@ -29,7 +29,7 @@ from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_f
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.sessions import adopt
-from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, StatementSpark, copy_with
+from acidsql.spark.engine import ANY_CASE, FILE_PER_TASK, StatementSpark, copy_with
 from acidsql.spark.failures import told
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
@@ -91,7 +91,7 @@ def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
             spark.storage.conf.set(key, value)
     if job.table.is_insert_only:
         _write_rows(spark, job, caches)
-    elif job.scope.rewrite is Rewrite.REBALANCE:
+    elif job.scope.rewrite is CompactionType.REBALANCE:
         _write_rebalanced(spark, job, caches)
     else:
         return _write_events(spark, job, caches)
@@ -104,7 +104,7 @@ def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
 def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
     """A minor compaction sorts all events. A major one copies the files that need no sort, and sorts the rows of the
     others."""
-    if job.scope.rewrite is Rewrite.MINOR:
+    if job.scope.rewrite is CompactionType.MINOR:
         deletes = every_delete_file(job.source, caches.footers)
         wanted = [Slot(ROWS, b) for b in sorted(job.source.buckets)]
         wanted += [Slot(DELETES, b) for b in (delete_buckets(job.scope.source) if deletes else [])]
@@ -187,7 +187,7 @@ def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches, source:
 
 def _in_order(spark: StatementSpark, source: BoundScan, caches: ScanCaches) -> DataFrame:
     """The rows that are not deleted, in the order of their files, each of which a task of its own reads."""
-    return scan_frame(copy_with(spark.storage, A_FILE_A_TASK), source, caches)
+    return scan_frame(copy_with(spark.storage, FILE_PER_TASK), source, caches)
 
 
 def _numbered(events: DataFrame) -> DataFrame:

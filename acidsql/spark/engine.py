@@ -79,7 +79,7 @@ _OPENS_FAST: Final = str(256 * 1024)
 leaves many small files behind. With Spark's 4 MB each, one task would get all large files, and the others the small
 ones."""
 
-A_FILE_A_TASK: Final = {
+FILE_PER_TASK: Final = {
     "spark.sql.files.maxPartitionBytes": str(1 << 42),
     _OPEN_COST: str(1 << 42),
     # A task that reads one file writes to few directories. It keeps a file open in each and need not sort its rows.

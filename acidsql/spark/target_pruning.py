@@ -24,7 +24,7 @@ from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 
 _LARGE: Final = 64 * 1024 * 1024
 """Bytes of a target from which on it is worth a job to find out which of its files have the keys."""
-_MOST: Final = 64 * 1024 * 1024
+_MOST_KEY_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a source up to which its keys are read."""
 
 
@@ -47,7 +47,7 @@ def pruned(
         return target
     wanted = select(keys, [f"{name_sql(key)} AS {name_sql(column)}" for column, key in query.columns.items()])
     try:
-        rows = small_rows(wanted, lambda schema: are_keys(schema, target.table), _MOST)
+        rows = small_rows(wanted, lambda schema: are_keys(schema, target.table), _MOST_KEY_BYTES)
     except SPARK_ERRORS as error:
         if was_cancelled(error):
             raise

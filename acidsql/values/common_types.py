@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Final
 
-from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
+from acidsql.acid.hive_types import MOST_DIGITS, Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar
 
 VOID: Final = Primitive("void")
 """The type of NULL."""
@@ -24,7 +24,6 @@ FRAME_TEXT: Final = Primitive("string")
 """The type of a text column of a frame or of a temporary view, which may hold values of a CHAR column with the blanks
 that readers give at their end. It equals STRING; only `is` tells them apart."""
 
-_MOST_DIGITS: Final = 38
 _LEAST_QUOTIENT_SCALE: Final = 6
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 """The integer types from narrow to wide, each with the digits of a DECIMAL that holds its numbers."""
@@ -121,12 +120,12 @@ def _decimal_result(operator: str, a: Decimal, b: Decimal) -> Decimal:
 
 def _limited(precision: int, scale: int) -> Decimal:
     """Gives up fraction digits where 38 digits do not suffice."""
-    return Decimal(min(precision, _MOST_DIGITS), max(scale - max(precision - _MOST_DIGITS, 0), 0))
+    return Decimal(min(precision, MOST_DIGITS), max(scale - max(precision - MOST_DIGITS, 0), 0))
 
 
 def _shortened(precision: int, scale: int) -> Decimal:
     """Gives up fraction digits, but at most down to six, where 38 digits do not suffice."""
-    if precision <= _MOST_DIGITS:
+    if precision <= MOST_DIGITS:
         return Decimal(precision, scale)
-    kept = max(_MOST_DIGITS - (precision - scale), min(scale, _LEAST_QUOTIENT_SCALE))
-    return Decimal(_MOST_DIGITS, kept)
+    kept = max(MOST_DIGITS - (precision - scale), min(scale, _LEAST_QUOTIENT_SCALE))
+    return Decimal(MOST_DIGITS, kept)

@@ -16,19 +16,12 @@ from numpy.typing import NDArray
 
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.values.hybrid_calendar import FIRST_GREGORIAN, LAST_JULIAN, hybrid_days
 
 _Numbers: TypeAlias = "NDArray[np.int64]"
 
-_FIRST_GREGORIAN: Final = -141427
-"""1582-10-15, in days since 1970."""
-_LAST_JULIAN: Final = -141438
-"""1582-10-04. The dates between the two are not in the hybrid calendar."""
 _SECOND: Final = 1_000_000
 _DAY: Final = 86400 * _SECOND
-_EPOCH: Final = 719468
-"""1970-01-01 in days since 0000-03-01."""
-_ERA: Final = 146097
-"""The days of 400 years."""
 
 
 def storable(table: Table, rows: pa.Table) -> pa.Table:
@@ -98,7 +91,7 @@ def _check(column: Column, file_format: str, times: pa.Array) -> None:
 
 def _is_missing(days: _Numbers) -> NDArray[np.bool_]:
     """Whether the hybrid calendar leaves the days out."""
-    return np.asarray((days > _LAST_JULIAN) & (days < _FIRST_GREGORIAN))
+    return np.asarray((days > LAST_JULIAN) & (days < FIRST_GREGORIAN))
 
 
 def _written(array: pa.Array) -> pa.Array:
@@ -107,11 +100,11 @@ def _written(array: pa.Array) -> pa.Array:
     for those of the next row."""
     kind = array.type
     if pa.types.is_date32(kind):
-        return _with_numbers(array, _hybrid_days(_numbers(array)), kind)
+        return _with_numbers(array, hybrid_days(_numbers(array)), kind)
     if pa.types.is_timestamp(kind):
         numbers = _numbers(array)
         days = numbers // _DAY
-        return _with_numbers(array, numbers + (_hybrid_days(days) - days) * _DAY, pa.timestamp("us"))
+        return _with_numbers(array, numbers + (hybrid_days(days) - days) * _DAY, pa.timestamp("us"))
     if not pa.types.is_nested(kind):
         return array
     if array.offset:
@@ -148,24 +141,3 @@ def _numbers(array: pa.Array) -> _Numbers:
     if pa.types.is_date32(array.type):
         return np.asarray(array.view(pa.int32()).fill_null(0).to_numpy(zero_copy_only=False), np.int64)
     return np.asarray(array.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), np.int64)
-
-
-def _hybrid_days(days: _Numbers) -> _Numbers:
-    """The days by which the hybrid calendar numbers the same dates. Both calendars agree from 1582-10-15 on."""
-    old = days < _FIRST_GREGORIAN
-    return np.where(old, _julian_days(days), days) if old.any() else days
-
-
-def _julian_days(days: _Numbers) -> _Numbers:
-    """The days since 1970-01-01 of the Julian dates with the same year, month and day as the Gregorian ones.
-
-    Years begin in March here, so that the leap day is the last of its year.
-    """
-    shifted = days + _EPOCH
-    era = shifted // _ERA
-    of_era = shifted - era * _ERA
-    year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
-    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    year = year_of_era + era * 400
-    # In the Julian calendar every fourth year has a leap day; 0000-03-01 is two days earlier than in the Gregorian.
-    return np.asarray(year * 365 + year // 4 + of_year - _EPOCH - 2, np.int64)

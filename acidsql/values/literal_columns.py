@@ -17,9 +17,9 @@ from typing import Final, TypeAlias
 from sqlglot import exp
 
 from acidsql.acid import hive_types as t
+from acidsql.acid.hive_types import FIRST_GREGORIAN_DAY, MOST_DIGITS
 from acidsql.values.literals import UNKNOWN, day_of, fraction_digits
 
-FIRST_DATE: Final = date(1582, 10, 15)
 FIRST_TIMESTAMP: Final = datetime(1970, 1, 1)
 """The first values in a file of pyarrow that every reader understands in one way (spark/write/driver_write.py)."""
 _BITS: Final = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
@@ -32,7 +32,6 @@ _INTEGER_TEXT: Final = re.compile(r"-?[0-9]{1,18}")
 _NUMBER_TEXT: Final = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
 _LONG: Final = 1 << 63
-_MOST_DIGITS: Final = 38
 _DIGITS_OF_BIGINT: Final = 20
 """Digits before the point that a BIGINT has as a DECIMAL in Spark."""
 _EXACT_IN_DOUBLE: Final = 1 << 53
@@ -92,7 +91,7 @@ def _has_one_type(kinds: set[Kind], found: Sequence[Typed]) -> bool:
     scale = max(fraction_digits(value) for value in decimals)
     whole = max(len(value.as_tuple().digits) - fraction_digits(value) for value in decimals)
     before = max(whole, _DIGITS_OF_BIGINT) if Kind.INTEGER in kinds else max(whole, 1)
-    return kinds <= _NUMBERS and before + scale <= _MOST_DIGITS
+    return kinds <= _NUMBERS and before + scale <= MOST_DIGITS
 
 
 # ------------------------------------------------------------------------------------------------ literals
@@ -291,7 +290,7 @@ def _short_float(value: object) -> object:
 
 
 def _known_date(value: object) -> object:
-    return value if isinstance(value, date) and value >= FIRST_DATE else UNKNOWN
+    return value if isinstance(value, date) and value >= FIRST_GREGORIAN_DAY else UNKNOWN
 
 
 def _known_timestamp(value: object) -> object:

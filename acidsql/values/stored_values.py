@@ -16,12 +16,12 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from acidsql.acid import hive_types as t
+from acidsql.acid.hive_types import MOST_DIGITS
 
 Store: TypeAlias = Callable[[object], object]
 """A function that gives a value as pyarrow takes it for the type of its column, and raises Unfit."""
 
 _BITS: Final = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
-_MOST_DIGITS: Final = 38
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIMESTAMP: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?)? ?(Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
@@ -116,7 +116,7 @@ def _whole(value: object) -> int:
         case float() if value.is_integer():
             return int(value)
         case Decimal() if value.is_finite():
-            if value.adjusted() > _MOST_DIGITS:
+            if value.adjusted() > MOST_DIGITS:
                 raise Unfit(_OUT_OF_RANGE)
             if value == value.to_integral_value():
                 return int(value)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
-from acidsql.acid.compaction_scope import Rewrite, Scope
+from acidsql.acid.compaction_scope import CompactionType, Scope
 from acidsql.acid.layout import (
     ACID_VERSION_CONTENT,
     ACID_VERSION_FILE,
@@ -117,7 +117,7 @@ class Job:
     def directories(self) -> list[str]:
         """The directories that it may make: first that of rows, then that of delete events."""
         names = [self.scope.data_name(self.txn)]
-        if self.scope.rewrite is Rewrite.MINOR:
+        if self.scope.rewrite is CompactionType.MINOR:
             names.append(self.scope.delete_name(self.txn))
         return [f"{self.part.directory}/{name}" for name in names]
 
@@ -227,7 +227,7 @@ def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
 def publish(job: Job, staged: Sequence[Staged]) -> Merged:
     """Moves the files to the directories that the scope names. A base is made even if it has no rows."""
     made: dict[int, str] = {}
-    if job.scope.rewrite is not Rewrite.MINOR:
+    if job.scope.rewrite is not CompactionType.MINOR:
         made[ROWS] = _make_directory(job, ROWS)
     written = 0
     if len({file.slot for file in staged}) < len(staged):

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, HiveType, Primitive, parse_type
+from acidsql.acid.hive_types import MOST_DIGITS, Decimal, HiveType, Primitive, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.planner.expressions.star_columns import hides_right_side
 from acidsql.planner.expressions.typed_rules.casts import text_of_number
@@ -37,7 +37,6 @@ CLAUSES: Final = frozenset(
 """The clauses of a SELECT in which WHERE filters the rows of FROM before any other clause."""
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 """The precision of the DECIMAL to which Spark converts an integer column for a comparison (DecimalType.forType)."""
-MOST_DIGITS: Final = 38
 _ColumnOf: TypeAlias = Callable[[exp.Expr], Column | None]
 
 

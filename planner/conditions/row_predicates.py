@@ -21,9 +21,9 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Char, Decimal, HiveType, Primitive, Varchar, parse_type
+from acidsql.acid.hive_types import MOST_DIGITS, Char, Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column
-from acidsql.planner.conditions.row_conditions import MOST_DIGITS, decimal_digits, has_only, is_exact
+from acidsql.planner.conditions.row_conditions import decimal_digits, has_only, is_exact
 from acidsql.planner.conditions.value_ranges import FLIPPED
 from acidsql.planner.expressions.typed_rules.casts import text_of_timestamp
 from acidsql.values.literals import number_digits, value_of

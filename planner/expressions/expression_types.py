@@ -14,7 +14,7 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Struct, Varchar, parse_type
+from acidsql.acid.hive_types import MOST_DIGITS, Array, Char, Decimal, HiveType, Map, Struct, Varchar, parse_type
 from acidsql.planner.expressions.function_types import function_type
 from acidsql.planner.expressions.star_columns import Fields, Pairs, hidden_aliases, merges, star_columns
 from acidsql.values.common_types import (
@@ -45,7 +45,6 @@ _PRIMITIVES: Final = {
 _OPERATORS: Final[dict[type[exp.Expr], str]] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _NUMBER: Final = re.compile(r"(\d*\.?\d*)(e[+-]?\d+)?(bd|[dfysl])?", re.IGNORECASE)
 _SUFFIXES: Final = {"y": parse_type("tinyint"), "s": parse_type("smallint"), "l": BIGINT, "d": DOUBLE, "f": FLOAT}
-_MOST_DIGITS: Final = 38
 
 
 class ExpressionTypes:
@@ -308,7 +307,7 @@ def decimal_of(number: Number) -> HiveType:
     assert isinstance(exponent, int)
     scale = max(-exponent, 0)
     precision = max(len(digits) + max(exponent, 0), scale, 1)
-    return Decimal(precision, scale) if precision <= _MOST_DIGITS else DOUBLE
+    return Decimal(precision, scale) if precision <= MOST_DIGITS else DOUBLE
 
 
 def hive_type(kind: exp.DataType) -> HiveType | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from acidsql.acid.hive_types import Array, Decimal, HiveType, Map, Primitive
+from acidsql.acid.hive_types import MOST_DIGITS, Array, Decimal, HiveType, Map, Primitive
 from acidsql.values.common_types import (
     BIGINT,
     BINARY,
@@ -24,7 +24,6 @@ from acidsql.values.common_types import (
 
 Kinds: TypeAlias = Sequence[HiveType | None]
 
-_MOST_DIGITS: Final = 38
 _STRINGS: Final = (
     "concat concat_ws lower upper lcase ucase initcap trim ltrim rtrim btrim lpad rpad substr substring mid left right"
     " repeat reverse replace translate regexp_extract regexp_replace split_part substring_index format_number printf"
@@ -99,7 +98,7 @@ def _if(kinds: Kinds) -> HiveType | None:
 def _sum(kinds: Kinds) -> HiveType | None:
     match kinds[0]:
         case Decimal(precision, scale):
-            return Decimal(min(precision + 10, _MOST_DIGITS), scale)
+            return Decimal(min(precision + 10, MOST_DIGITS), scale)
         case kind if is_integer(kind):
             return BIGINT
         case kind if is_approximate(kind) or is_text(kind):
@@ -111,7 +110,7 @@ def _sum(kinds: Kinds) -> HiveType | None:
 def _avg(kinds: Kinds) -> HiveType | None:
     match kinds[0]:
         case Decimal(precision, scale):
-            return Decimal(min(precision + 4, _MOST_DIGITS), min(scale + 4, _MOST_DIGITS))
+            return Decimal(min(precision + 4, MOST_DIGITS), min(scale + 4, MOST_DIGITS))
         case kind if is_number(kind) or is_text(kind):
             return DOUBLE
         case _:

@@ -17,7 +17,7 @@ from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse
 from acidsql.acid.table import Table
 from acidsql.planner.conditions.row_conditions import conjuncts
 
-_MOST: Final = 100
+_MOST_LITERALS: Final = 100
 """The maximum number of literals in an IN list. More numbers become a BETWEEN of the smallest and the largest."""
 _WHOLE: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int", "bigint"))
 
@@ -81,7 +81,7 @@ def _is_literal_of(value: exp.Expr, kind: HiveType) -> bool:
 
 def _is_one_of(mine: exp.Column, keys: Sequence[exp.Expr]) -> exp.Expr | None:
     listed = list(dict.fromkeys(keys))
-    if 0 < len(listed) <= _MOST:
+    if 0 < len(listed) <= _MOST_LITERALS:
         return exp.In(this=mine.copy(), expressions=[key.copy() for key in listed])
     if listed and all(isinstance(key, exp.Neg) or key.is_number for key in listed):
         numbers = sorted(listed, key=lambda key: int(key.sql()))

@@ -8,7 +8,7 @@ import pytest
 
 from acidsql.acid.compaction_scope import (
     Aborted,
-    Rewrite,
+    CompactionType,
     Scope,
     Thresholds,
     compactor_write_ids,
@@ -40,7 +40,11 @@ def chosen(
 ) -> Scope | str:
     valid = compactor_write_ids(valid)
     return scope(
-        Rewrite(kind), snapshot(names, valid, insert_only=insert_only), valid, insert_only=insert_only, most=most
+        CompactionType(kind.upper()),
+        snapshot(names, valid, insert_only=insert_only),
+        valid,
+        insert_only=insert_only,
+        most=most,
     )
 
 
@@ -49,7 +53,7 @@ def made(kind: str, names: Sequence[str], valid: ValidWriteIdList, *, insert_onl
     found = chosen(kind, names, valid, insert_only=insert_only)
     assert isinstance(found, Scope), found
     made_names = [found.data_name(TxnId(7))]
-    if found.source.delete_deltas and found.rewrite is Rewrite.MINOR:
+    if found.source.delete_deltas and found.rewrite is CompactionType.MINOR:
         made_names.append(found.delete_name(TxnId(7)))
     return [*made_names, "<-", *(d.name for d in found.directories)]
 
@@ -148,7 +152,7 @@ def test_a_minor_compaction_of_many_deltas_takes_the_oldest_and_whole_write_ids(
 # ------------------------------------------------------------------------------------------------ when one is due
 
 
-def wanted(names: Sequence[str], base: int = 0, size: int = 10, **limits: float) -> Rewrite | None:
+def wanted(names: Sequence[str], base: int = 0, size: int = 10, **limits: float) -> CompactionType | None:
     valid = writes(99)
     found = snapshot(names, valid, size=size)
     if base:
@@ -165,24 +169,24 @@ MANY = [f"delta_{i:07d}_{i:07d}_0000" for i in range(2, 13)]
 
 def test_a_major_compaction_is_due_when_the_deltas_are_big_beside_the_base() -> None:
     assert wanted(MANY[:1], base=1000, size=100) is None
-    assert wanted(MANY[:1], base=1000, size=101) is Rewrite.MAJOR
+    assert wanted(MANY[:1], base=1000, size=101) is CompactionType.MAJOR
     assert wanted(MANY[:1], base=1000, size=400, pct=0.5) is None
 
 
 def test_a_minor_compaction_is_due_when_there_are_many_small_deltas() -> None:
     assert wanted(MANY[:10], base=100_000) is None
-    assert wanted(MANY[:11], base=100_000) is Rewrite.MINOR
-    assert wanted(MANY[:4], base=100_000, num=3) is Rewrite.MINOR
+    assert wanted(MANY[:11], base=100_000) is CompactionType.MINOR
+    assert wanted(MANY[:4], base=100_000, num=3) is CompactionType.MINOR
 
 
 def test_many_deltas_without_a_base_make_a_major_compaction_due() -> None:
     assert wanted(MANY[:10]) is None
-    assert wanted(MANY[:11]) is Rewrite.MAJOR
+    assert wanted(MANY[:11]) is CompactionType.MAJOR
 
 
 def test_aborted_transactions_make_a_major_compaction_due() -> None:
     found, rules = snapshot([D1], writes(1)), Thresholds(aborted_txns=2, aborted_seconds=100)
     assert due(found, rules, Aborted(2, 99), insert_only=False) is None
-    assert due(found, rules, Aborted(3, 1), insert_only=False) == (Rewrite.MAJOR, "3 aborted transactions")
+    assert due(found, rules, Aborted(3, 1), insert_only=False) == (CompactionType.MAJOR, "3 aborted transactions")
     assert due(found, rules, Aborted(1, 101), insert_only=False) is not None
     assert due(found, Thresholds(aborted_seconds=-1), Aborted(1, 1e9), insert_only=False) is None

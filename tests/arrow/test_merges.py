@@ -209,7 +209,7 @@ def test_a_source_with_more_rows_than_the_driver_takes_is_left_to_spark(
 ) -> None:
     both(pair, f"CREATE TABLE l (id bigint, v int) {ACID}")
     both(pair, "INSERT INTO l VALUES (1, 1), (7, 7)")
-    monkeypatch.setattr(driver_write, "_MOST", 10)
+    monkeypatch.setattr(driver_write, "_MOST_ROWS", 10)
     source = "SELECT id FROM range(0, 4, 1, 1) LATERAL VIEW explode(sequence(0, 4)) e AS n WHERE n = id"
     many = "SELECT id + 10 * n AS id FROM range(0, 4, 1, 1) LATERAL VIEW explode(sequence(0, 4)) e AS n"
     clauses = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (s.id, 0)"

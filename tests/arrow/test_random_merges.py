@@ -137,6 +137,6 @@ def test_random_merges_do_the_same_in_both_ways(
             with monkeypatch.context() as patch:
                 if seed % 2:  # as in a large target, with rows that are looked up one by one
                     patch.setattr(merged_rows, "_LARGE", 0)
-                    patch.setattr(live_rows, "ROWS_A_LOOKUP", 0)
+                    patch.setattr(live_rows, "ROWS_PER_LOOKUP", 0)
                 run_world((direct, by_spark), seed)
     assert sum(done) >= len(seeds) / 2

@@ -31,7 +31,7 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             numbers.extend(some)
         return found
 
-    monkeypatch.setattr(live_rows, "ROWS_A_LOOKUP", 0)
+    monkeypatch.setattr(live_rows, "ROWS_PER_LOOKUP", 0)
     monkeypatch.setattr(orc_columns, "single_rows", counted)
     return numbers
 

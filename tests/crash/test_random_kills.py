@@ -29,7 +29,7 @@ from tests.crash.writers import PATIENCE, Place
 
 ROOT: Final = Path(__file__).parents[2]
 SLOTS: Final = 3
-KILLS_A_JVM: Final = 40
+KILLS_PER_JVM: Final = 40
 """Each writer leaves sessions behind in the JVM."""
 KILLS: Final = int(os.environ.get("ACIDSQL_KILLS", "1000"))
 SEED: Final = int(os.environ.get("ACIDSQL_SEED", "0"))
@@ -251,7 +251,7 @@ def test_what_killed_writers_said_to_be_done_is_there_and_nothing_else(
     while done < kills:
         writers = Writers.begin(place)
         try:
-            for slot in kills_of(min(kills - done, KILLS_A_JVM), choose, writers, slots):
+            for slot in kills_of(min(kills - done, KILLS_PER_JVM), choose, writers, slots):
                 done += 1
                 slot.settle(session, f"seed {SEED}, kill {done}")
                 if done % 10 == 0:

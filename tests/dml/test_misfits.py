@@ -243,7 +243,7 @@ def test_each_way_of_writing_counts(session: Session, strategy: StrategyKind) ->
 
 
 def test_a_write_that_starts_again_counts_its_last_run(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver_write, "_MOST", 10)
+    monkeypatch.setattr(driver_write, "_MOST_ROWS", 10)
     session.sql(f"CREATE TABLE t (id tinyint) {ACID}")
     assert misfits(session, "INSERT INTO t SELECT id + 100 FROM range(0, 50, 1, 2)") == [
         ("id", Outcome.CHANGED, 22, "128")

@@ -10,15 +10,10 @@ from dataclasses import replace
 
 import pytest
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.write_ids import WriteId
 from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
-from acidsql.metastore.compactions import (
-    DEFAULT_POOL,
-    Compaction,
-    CompactionRequest,
-    CompactionState,
-    CompactionType,
-)
+from acidsql.metastore.compactions import DEFAULT_POOL, Compaction, CompactionRequest, CompactionState
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.answers import fails
 from tests.interop.hive_client import Hive

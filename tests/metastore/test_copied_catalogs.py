@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import MOVING, Column, Table
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Database, LockComponent, LockType, Operation, Partition
-from acidsql.metastore.compactions import CompactionRequest, CompactionState, CompactionType
+from acidsql.metastore.compactions import CompactionRequest, CompactionState
 from acidsql.metastore.sqlite.locations import Locations, resolved_warehouse, stored_warehouse
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.older_files import make_version_8

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.compactions import Compaction, CompactionRequest, CompactionState, CompactionType
+from acidsql.metastore.compactions import Compaction, CompactionRequest, CompactionState
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address

@@ -15,7 +15,7 @@ import pyorc
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.acid.compaction_scope import Rewrite, Scope, scope
+from acidsql.acid.compaction_scope import CompactionType, Scope, scope
 from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.snapshot_selection import select_snapshot
 from acidsql.acid.table import Column, Table
@@ -248,7 +248,7 @@ def test_a_minor_compaction_keeps_the_events_of_buckets_in_which_it_merges_no_ro
     write(tmp_path, LAYOUTS[OF_BASE].files)
     files, writes = LocalFiles(), ValidWriteIdList("default.t", WriteId(5))
     snapshot = select_snapshot(files.list_below(str(tmp_path)).files, writes, ValidTxnList(TxnId(1)))
-    chosen = scope(Rewrite.MINOR, snapshot, writes, insert_only=False)
+    chosen = scope(CompactionType.MINOR, snapshot, writes, insert_only=False)
     assert isinstance(chosen, Scope)
     table = Table("default", "t", (Column("id", "int"),), str(tmp_path), properties={"transactional": "true"})
     source = BoundScan(Scan("t", table), files, (BoundPart((), str(tmp_path), chosen.source),))

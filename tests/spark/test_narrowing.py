@@ -148,9 +148,9 @@ def test_of_a_large_source_only_the_keys_must_be_small(tables: Session, monkeypa
     by_number, by_text = (f"MERGE INTO t USING s ON {on} {_UPSERT}" for on in ("t.k = s.k", "t.name = s.name"))
     reads_all = f"MERGE INTO t USING s ON t.k = s.k AND t.name = s.name AND t.v = s.v {_UPSERT}"
     for statement, narrows in ((by_number, True), (by_text, True), (reads_all, False)):
-        monkeypatch.setattr(source_keys, "_MOST", _estimate(tables) // 8 * 7)
+        monkeypatch.setattr(source_keys, "_MOST_BYTES", _estimate(tables) // 8 * 7)
         assert rows_after(tables, statement)[1] == narrows, statement
-    monkeypatch.setattr(source_keys, "_OF_HEAP", 1 << 60)
+    monkeypatch.setattr(source_keys, "_HEAP_PER_KEYS", 1 << 60)
     assert not rows_after(tables, by_number)[1]
 
 

@@ -253,7 +253,7 @@ def test_more_rows_than_the_driver_takes_are_written_by_spark(
     sessions: list[Session], monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     written = by_driver(monkeypatch)
-    monkeypatch.setattr(driver_write, "_MOST", most)
+    monkeypatch.setattr(driver_write, "_MOST_ROWS", most)
     run(
         sessions[:1],
         "CREATE TABLE t (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')",

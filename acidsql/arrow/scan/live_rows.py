@@ -40,7 +40,7 @@ from acidsql.acid.partition_names import value_as_read
 from acidsql.acid.table import Table
 from acidsql.arrow.scan.deleted_row_ids import DeletedRowIds, Longs, RowIds, deleted_row_ids, longs
 from acidsql.arrow.scan.orc_columns import WAY_OUT, OrcFile, acid_columns, unreadable
-from acidsql.arrow.scan.orc_single_rows import ROWS_A_LOOKUP
+from acidsql.arrow.scan.orc_single_rows import ROWS_PER_LOOKUP
 from acidsql.arrow.scan.parquet_columns import parquet_batches
 from acidsql.arrow.scan.partition_constants import partition_constant
 from acidsql.arrow.scan.predicate_masks import true_rows
@@ -301,7 +301,7 @@ class _OrcRows:
     ) -> Iterator[LiveRows] | None:
         """The rows in `mask`, looked up one by one; None if they are too many for that, or cannot be."""
         numbers = positions[mask]
-        if len(numbers) * ROWS_A_LOOKUP > len(positions):
+        if len(numbers) * ROWS_PER_LOOKUP > len(positions):
             return None
         prepared, file = self.prepared, self.orc.source
         wanted, present = self._columns(prepared.needed - prepared.tested)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyorc
 from pyorc.converters import ORCConverter
 
-ROWS_A_LOOKUP: Final = 50_000
+ROWS_PER_LOOKUP: Final = 50_000
 """How many rows of a stripe pyarrow decodes in about the time in which pyorc finds one."""
 
 

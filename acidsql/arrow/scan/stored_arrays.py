@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct
 from acidsql.arrow.scan import broken_texts
-from acidsql.arrow.scan.hybrid_calendar import FIRST_GREGORIAN, gregorian_days
 from acidsql.arrow.scan.spark_schema import column_type
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.values.hybrid_calendar import FIRST_GREGORIAN, gregorian_days
 
 _SECOND_UNITS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _MICROS: Final = 1_000_000

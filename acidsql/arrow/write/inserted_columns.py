@@ -19,7 +19,7 @@ from acidsql.planner.plan import ArrowInsert, FrameRows
 from acidsql.values.arrow_tables import arrow_table, is_of_pandas
 from acidsql.values.bucket_hashes import buckets
 from acidsql.values.column_arrays import UnfitValue, array_of_arrow, array_of_values
-from acidsql.values.literal_columns import FIRST_DATE, FIRST_TIMESTAMP, stored_column
+from acidsql.values.literal_columns import FIRST_TIMESTAMP, stored_column
 from acidsql.writing.row_placement import Numbers, Rows, partitions_of
 
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
@@ -192,7 +192,7 @@ def is_known(array: pa.Array, target: t.HiveType) -> bool:
     """Whether all readers understand the dates and times of the array in one way."""
     match target:
         case t.Primitive("date"):
-            first = pa.scalar(FIRST_DATE, array.type)
+            first = pa.scalar(t.FIRST_GREGORIAN_DAY, array.type)
         case t.Primitive("timestamp"):
             first = pa.scalar(FIRST_TIMESTAMP, array.type)
         case _:

@@ -29,7 +29,7 @@ from acidsql.writing.placed_columns import (
 
 EVENT_BYTES: Final = 40
 """Bytes of memory that an event takes without its row, at most, unless it moves to another partition."""
-_ROWS_A_FILE: Final = 250_000
+_ROWS_PER_FILE: Final = 250_000
 """New rows of a file where there are several, at least: each is written by a thread of its own."""
 _Numbers = NDArray[np.int64]
 
@@ -106,7 +106,7 @@ class PlacedEvents:
         """All events, with the slots of their files."""
         plan = self._plan
         new = sum(table.num_rows for table in self._rows)
-        tasks = 1 if plan.target.bucket_count else max(1, min(os.cpu_count() or 1, new // _ROWS_A_FILE))
+        tasks = 1 if plan.target.bucket_count else max(1, min(os.cpu_count() or 1, new // _ROWS_PER_FILE))
         slots = assign_slots(plan.branches, self._buckets, tasks, plan.target.bucket_count)
         events = [_placed(group, slots, tasks) for group in self._groups]
         rows = pa.concat_tables(self._rows).combine_chunks() if self._rows else pa.table({})

@@ -16,6 +16,7 @@ from typing import Any, Final
 from pymetastore.hive_metastore import ttypes as t
 from thrift.Thrift import TApplicationException
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.compactions import (
@@ -24,7 +25,6 @@ from acidsql.metastore.compactions import (
     Compaction,
     CompactionRequest,
     CompactionState,
-    CompactionType,
     Enqueued,
 )
 from acidsql.metastore.heartbeat import is_lost

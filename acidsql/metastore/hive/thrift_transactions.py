@@ -12,6 +12,7 @@ from typing import Any, Final
 from pymetastore.hive_metastore import ttypes as t
 from thrift.Thrift import TApplicationException
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
@@ -29,7 +30,6 @@ from acidsql.metastore.client import (
     Patience,
     Transaction,
 )
-from acidsql.metastore.compactions import CompactionType
 from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.thrift_connection import AnswerLostError, HiveConnections, Request

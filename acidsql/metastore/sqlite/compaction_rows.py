@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.compactions import (
@@ -20,7 +21,6 @@ from acidsql.metastore.compactions import (
     Compaction,
     CompactionRequest,
     CompactionState,
-    CompactionType,
     Enqueued,
     PlaceName,
     Retention,

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from types import TracebackType
 
+from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
@@ -28,7 +29,7 @@ from acidsql.metastore.client import (
     Patience,
     Transaction,
 )
-from acidsql.metastore.compactions import CompactionKeeper, CompactionType
+from acidsql.metastore.compactions import CompactionKeeper
 from acidsql.metastore.heartbeat import Heartbeat, interval_of
 from acidsql.metastore.process_identity import is_gone, now
 from acidsql.metastore.sqlite import (

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from acidsql.storage.file_identity import change_of, file_replaced
 from acidsql.storage.file_systems import FileSystem, LocalFiles, SizedFile
 
-_ROWS_A_CHECK: Final = 4096
+_ROWS_PER_CHECK: Final = 4096
 """How many rows of an iterator are held back until the files are compared: more for a query of many files would take
 memory, and fewer would take time."""
 _T = TypeVar("_T")
@@ -57,7 +57,7 @@ def checked_rows(rows: Iterator[_T], reads: Sequence[ReadFiles]) -> Iterator[_T]
     """The rows of an iterator whose jobs run while it is consumed. Rows that came without a guard are given when the
     files were found unchanged after them."""
     while True:
-        count = 1 if all(read.is_guarded() for read in reads) else _ROWS_A_CHECK
+        count = 1 if all(read.is_guarded() for read in reads) else _ROWS_PER_CHECK
         some = list(islice(rows, count))
         for read in reads:
             read.check()

@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
+from acidsql.acid.hive_types import MOST_DIGITS, Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.grammar.dialect import to_spark
 from acidsql.planner.conditions.value_ranges import FLIPPED
@@ -54,7 +54,6 @@ _SOURCE_FILTERS: Final[dict[type[exp.Expr], str]] = {
 _PLAIN_NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")
 """A column name that Spark does not quote in a filter."""
 _MOST_IN: Final = 8
-_MOST_DIGITS: Final = 38
 _RECENT: Final = re.compile(r"(1[6-9]|[2-9]\d)\d\d-")
 """A date that is the same in all calendars, and so in files of writers that use different ones."""
 
@@ -146,4 +145,4 @@ def _value(literal: exp.Expr, kind: HiveType) -> object:
 def _is_hive_decimal(number: PythonDecimal) -> bool:
     """Whether HiveDecimal represents the number without change."""
     _, digits, exponent = number.as_tuple()
-    return isinstance(exponent, int) and -_MOST_DIGITS <= exponent <= 0 and max(len(digits), -exponent) <= _MOST_DIGITS
+    return isinstance(exponent, int) and -MOST_DIGITS <= exponent <= 0 and max(len(digits), -exponent) <= MOST_DIGITS

@@ -20,7 +20,7 @@ from acidsql.spark.scan.deletes.cache import DeleteCache
 from acidsql.storage.file_systems import FileSystem
 
 _COLUMN: Final = ":counted"
-_ROWS_A_TASK: Final = 1 << 27
+_ROWS_PER_TASK: Final = 1 << 27
 """Rows that one task counts in a tenth of a second."""
 
 
@@ -43,7 +43,7 @@ def counted_rows(
         if deleted is None:
             return None
         living -= deleted
-    return rows_of(spark, _COLUMN, living, -(-living // _ROWS_A_TASK) or 1)
+    return rows_of(spark, _COLUMN, living, -(-living // _ROWS_PER_TASK) or 1)
 
 
 def _deleted(

@@ -23,9 +23,9 @@ _LEAST: Final = 1024 * 1024
 """Bytes of a target from which on the narrowing is worth its cost."""
 _MUCH: Final = 1.5
 """How many times larger than the source the target must be."""
-_MOST: Final = 4 * SMALL
+_MOST_BYTES: Final = 4 * SMALL
 """Bytes of keys that are broadcast."""
-_OF_HEAP: Final = 128
+_HEAP_PER_KEYS: Final = 128
 """The keys may be one part in so many of the JVM's heap: their broadcast takes several times the bytes of a file."""
 
 
@@ -43,7 +43,7 @@ def narrow(
     of_source = leaf_bytes(leaf_sizes(keys))
     if of_source * _MUCH > size or not is_repeatable(keys):
         return
-    if of_source > SMALL and estimated_bytes(keys) > min(_MOST, jvm(spark.query).heap // _OF_HEAP):
+    if of_source > SMALL and estimated_bytes(keys) > min(_MOST_BYTES, jvm(spark.query).heap // _HEAP_PER_KEYS):
         return
     spark.define_view(KEYS, F.broadcast(keys))
     spark.define_view(narrowing.view, spark.sql(narrowing.rows))

@@ -49,7 +49,7 @@ from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.catalyst.sessions import empty_frame
-from acidsql.spark.engine import A_FILE_A_TASK, ANY_CASE, copy_with
+from acidsql.spark.engine import ANY_CASE, FILE_PER_TASK, copy_with
 from acidsql.spark.scan.data_skipping import search_options
 from acidsql.spark.scan.deletes.delete_events import (
     BUCKET,
@@ -254,7 +254,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     names, narrower = files[0].names, files[0].narrower
     types = types_in_file(bound.table, names, narrower)
     schema = file_schema(types).json()
-    rows = load_orc_exactly(copy_with(spark, A_FILE_A_TASK | ANY_CASE), [f.path for f in files], schema)
+    rows = load_orc_exactly(copy_with(spark, FILE_PER_TASK | ANY_CASE), [f.path for f in files], schema)
     facts = file_facts(files, metadata_column(names))
     row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
     return _with_facts(spark, bound, rows, files, facts, row_id, table_columns(bound.table, names, None, narrower))

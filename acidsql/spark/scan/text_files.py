@@ -14,7 +14,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.text_format import footer_lines, header_lines
 from acidsql.grammar.quoting import name_sql
 from acidsql.spark.catalyst.gateway import where
-from acidsql.spark.engine import A_FILE_A_TASK, copy_with
+from acidsql.spark.engine import FILE_PER_TASK, copy_with
 from acidsql.spark.scan.exact_paths import load_exactly
 from acidsql.spark.scan.file_partitions import METADATA, ROW_NUMBER, metadata_column
 from acidsql.spark.text_formats import text_fields
@@ -47,7 +47,7 @@ def load_text(spark: SparkSession, table: Table, paths: Sequence[str]) -> DataFr
 def _settings(table: Table) -> Mapping[str, str]:
     """Settings of the scan. The task of a whole file counts its lines."""
     counts = bool(header_lines(table) or footer_lines(table))
-    return (A_FILE_A_TASK if counts else {}) | (REPEATED_KEYS if table.serde in JSON_SERDES else {})
+    return (FILE_PER_TASK if counts else {}) | (REPEATED_KEYS if table.serde in JSON_SERDES else {})
 
 
 def _columns(lines: DataFrame, table: Table, metadata: Column) -> DataFrame:

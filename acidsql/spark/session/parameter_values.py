@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from acidsql.acid.hive_types import MOST_DIGITS
 from acidsql.errors import AcidSqlError, Condition
-
-_DIGITS: Final = 38
-"""Digits of a DECIMAL at most."""
 
 
 class _TooManyDigitsError(ValueError):
@@ -69,8 +67,8 @@ def _column(value: Any) -> Column:
 
 def _decimal(value: Decimal) -> Decimal:
     _, digits, exponent = value.as_tuple()
-    if isinstance(exponent, int) and (max(len(digits) + exponent, 0) + max(-exponent, 0) > _DIGITS):
-        raise _TooManyDigitsError(f"a DECIMAL has {_DIGITS} digits at most")
+    if isinstance(exponent, int) and (max(len(digits) + exponent, 0) + max(-exponent, 0) > MOST_DIGITS):
+        raise _TooManyDigitsError(f"a DECIMAL has {MOST_DIGITS} digits at most")
     return value
 
 

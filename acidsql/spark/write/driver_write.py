@@ -31,7 +31,7 @@ from acidsql.writing.event_files import can_write_files, write_inserts, write_pl
 from acidsql.writing.file_slots import assign_slots
 from acidsql.writing.publishing import StagedFile
 
-_MOST: Final = 4_000_000
+_MOST_ROWS: Final = 4_000_000
 """Events that one task may give."""
 LITTLE: Final = 1024 * 1024
 """Bytes that a query may read for Spark to interpret it instead of compiling it."""
@@ -41,7 +41,7 @@ the content of a file to the JVM as text."""
 _REFUSED: Final = "acidsql: this is not for the driver to write"
 _TOO_LARGE: Final = "spark.driver.maxResultSize"
 """Spark names this setting in the error of a job whose result is too large for the driver."""
-_OF_HEAP: Final = 64
+_HEAP_PER_RESULT: Final = 64
 """The compressed bytes may be one part in so many of the JVM's heap: they grow some tenfold in memory."""
 _OF_HEAP_AT_ONCE: Final = 16
 """The rows of all running tasks may take one part in so many of the heap."""
@@ -57,7 +57,7 @@ def can_write(spark: SparkSession, table: Table, files: FileSystem, size: int) -
     """Whether the driver can write the files as Spark does, and has room for the rows of `size` compressed bytes."""
     if not isinstance(files, LocalFiles) and size > _MOST_REMOTE:
         return False
-    return can_write_files(table) and size <= jvm(spark).heap // _OF_HEAP
+    return can_write_files(table) and size <= jvm(spark).heap // _HEAP_PER_RESULT
 
 
 def stage_by_driver(write: EventWrite, strategy: ByDriver) -> list[StagedFile] | None:
@@ -113,7 +113,7 @@ def collected(
     # Every row counts as if all rows before it were as wide. That needs no sum, and a task gives little more than
     # its room.
     room = _room(rows.sparkSession)
-    refusals = [f"{ROW_NUMBER} >= {_MOST}", f"({ROW_NUMBER} + 1) * ({row_width(columns)}) > {room}", *refused]
+    refusals = [f"{ROW_NUMBER} >= {_MOST_ROWS}", f"({ROW_NUMBER} + 1) * ({row_width(columns)}) > {room}", *refused]
     failure = f"CAST(raise_error({sql_string(_REFUSED)}) AS BOOLEAN)"
     guarded = where(rows, f"CASE WHEN {' OR '.join(refusals)} THEN {failure} ELSE true END")
     try:

@@ -6,7 +6,7 @@ order of the rows that the task reads; new rows go to a file of the same bucket.
 
 from __future__ import annotations
 
-from acidsql.spark.engine import A_FILE_A_TASK
+from acidsql.spark.engine import FILE_PER_TASK
 from acidsql.spark.write.event_rows import OLD_FILE, finished_events, placed_events
 from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.staging import save
@@ -21,5 +21,5 @@ def stage_in_place(write: EventWrite) -> list[StagedFile]:
     slots = slot_a_task([Slot(n, b) for n in range(len(plan.branches)) for b in sorted(write.buckets)], 1)
     placed = placed_events(write.events, plan, slots, new_bucket=OLD_FILE)
     rows = finished_events(placed, plan, target.statement_ids, target.write_id)
-    save(rows, plan.target, target.files, target.staging, staging_columns(plan), A_FILE_A_TASK)
+    save(rows, plan.target, target.files, target.staging, staging_columns(plan), FILE_PER_TASK)
     return finish_staged(target, slots.by_code())

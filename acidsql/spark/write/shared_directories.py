@@ -12,13 +12,13 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.spark.engine import A_FILE_A_TASK, copy_with
+from acidsql.spark.engine import FILE_PER_TASK, copy_with
 from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.scan.small_files import runs_in_one_process
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 from acidsql.storage.file_systems import FileSystem, is_local
 
-_TASKS_OF_A_CORE: Final = 4
+_TASKS_PER_CORE: Final = 4
 """Tasks of the probe for each core: Spark spreads them over all executors."""
 _seen: set[tuple[str, str]] = set()
 """Applications of Spark, and the directories that their executors have seen."""
@@ -39,11 +39,11 @@ def require_shared(spark: SparkSession, files: FileSystem, directory: str, stagi
         return
     probe = f"{staging}/probe"
     files.make_directories(probe)
-    count = _TASKS_OF_A_CORE * max(2, context.defaultParallelism)
+    count = _TASKS_PER_CORE * max(2, context.defaultParallelism)
     for number in range(count):
         files.write(f"{probe}/{number}", b"1\n")
     try:
-        found = copy_with(spark, A_FILE_A_TASK).read.text(with_scheme(probe)).count()
+        found = copy_with(spark, FILE_PER_TASK).read.text(with_scheme(probe)).count()
     except SPARK_ERRORS as error:
         if "FILE_NOT_EXIST" not in str(error) and "FileNotFound" not in str(error):
             raise

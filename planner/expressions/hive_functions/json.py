@@ -12,7 +12,7 @@ from acidsql.planner.expressions.hive_functions.template import Rule, call, fill
 
 _KEYS: Final = re.compile(r"\$(?:\.[^.\[\]]+)+")
 """A path of keys alone."""
-_MOST: Final = 3
+_MOST_KEYS: Final = 3
 """The number of keys up to which arrays between them are looked for."""
 
 
@@ -24,7 +24,7 @@ def _get_json_object(arguments: list[exp.Expr]) -> exp.Expr:
     if keys == "$":
         sql = "IF(left(ltrim(a), 1) IN ('{', '['), get_json_object(a, p), NULL)"
         return filled(sql, {"a": text, "p": path})
-    if not _KEYS.fullmatch(keys) or not 1 < keys.count(".") <= _MOST:
+    if not _KEYS.fullmatch(keys) or not 1 < keys.count(".") <= _MOST_KEYS:
         return call("get_json_object", text, path)
     values = {f"p{place}": exp.Literal.string(each) for place, each in enumerate(_paths(keys[2:].split(".")))}
     return filled(f"coalesce({', '.join(f'get_json_object(a, {name})' for name in values)})", {"a": text, **values})

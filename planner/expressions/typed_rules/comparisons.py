@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Char, Decimal, HiveType
+from acidsql.acid.hive_types import MOST_DIGITS, Char, Decimal, HiveType
 from acidsql.planner.expressions.expression_types import ExpressionTypes
 from acidsql.planner.expressions.typed_rules.casts import date_of_text, number_of_text, timestamp_of_text
 from acidsql.planner.expressions.typed_rules.frame_texts import is_padded, without_blanks
@@ -34,8 +34,6 @@ from acidsql.values.literals import exact_number, fraction_digits, number_digits
 Pair: TypeAlias = tuple[exp.Expr, exp.Expr]
 
 _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
-_MOST_DIGITS: Final = 38
-"""The number of digits of the longest DECIMAL."""
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
@@ -143,7 +141,7 @@ def _constant(node: exp.Expr, kind: HiveType) -> exp.Expr | None:
     number = exact_number(str(node.this).strip(" "))
     if number is None or (is_integer(kind) and not _fits(number, str(kind))):
         return None
-    if not is_integer(kind) and max(number.adjusted() + 1, 0) + max(fraction_digits(number), 0) > _MOST_DIGITS:
+    if not is_integer(kind) and max(number.adjusted() + 1, 0) + max(fraction_digits(number), 0) > MOST_DIGITS:
         return None
     return exp.Literal.number(f"{number.to_integral_value():f}" if is_integer(kind) else f"{number:f}")
 

@@ -13,13 +13,12 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, HiveType
+from acidsql.acid.hive_types import MOST_DIGITS, Decimal, HiveType
 from acidsql.planner.expressions.expression_types import ExpressionTypes
 from acidsql.planner.expressions.typed_rules.casts import number_of_text
 from acidsql.values.common_types import BIGINT, FLOAT, is_number, is_text
 
 _ENDS_IN_ZEROS: Final = re.compile(r"(\d*)\.(\d*?)0+(BD)?", re.IGNORECASE)
-_MOST_DIGITS: Final = 38
 _BEYOND_INT: Final = "2147483648"
 """Hive reads -2147483648 as the negative of this BIGINT; Spark reads the whole as an INT."""
 _WIDER: Final = {"tinyint": "int", "smallint": "int", "float": "double"}
@@ -44,7 +43,7 @@ def number_in_hive(node: exp.Expr, types: ExpressionTypes) -> exp.Expr | None:
 
 
 def _shortened(text: str) -> exp.Expr | None:
-    if text.isdigit() and len(text.lstrip("0")) > _MOST_DIGITS:
+    if text.isdigit() and len(text.lstrip("0")) > MOST_DIGITS:
         return exp.Literal.number(f"{text}D")
     found = _ENDS_IN_ZEROS.fullmatch(text)
     if found is None:
