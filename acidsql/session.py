@@ -37,7 +37,8 @@ from acidsql.ingest.stream_options import (
     StreamOptions,
 )
 from acidsql.interrupts import interruptible
-from acidsql.metastore.client import Catalog, Metastore
+from acidsql.metastore.catalog import Catalog
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.registry import configured_metastore, open_metastore
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.stream_claims import StreamClaims

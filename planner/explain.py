@@ -7,7 +7,7 @@ from enum import Enum
 from typing import assert_never
 
 from acidsql.grammar.dialect import to_spark
-from acidsql.metastore.client import LockComponent
+from acidsql.metastore.lock_components import LockComponent
 from acidsql.planner.plan import Branch, EventKind, KeyQuery, MultiWritePlan, Plan, QueryPlan, Scan, WritePlan
 from acidsql.planner.write_strategy import explain_strategy, strategy_rules
 

@@ -13,7 +13,8 @@ from typing import Final
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import as_known
 from acidsql.acid.table import Table
-from acidsql.metastore.client import LockComponent, LockType, Operation, PartitionValues
+from acidsql.metastore.catalog import PartitionValues
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Effect, Evolution, Facts, MultiWritePlan, Plan, Scan, WritePlan, changing
 

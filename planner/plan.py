@@ -14,7 +14,7 @@ from acidsql.acid.table import Column, Relation, Table, View
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
 from acidsql.grammar.statements import TableName
-from acidsql.metastore.client import LockComponent
+from acidsql.metastore.lock_components import LockComponent
 from acidsql.planner.conditions.row_predicates import RowPredicate
 
 ROWS: Final = ":rows"

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
-from acidsql.metastore.client import Database
+from acidsql.metastore.catalog import Database
 
 READ_ONLY: Final = "readonly"
 

@@ -16,8 +16,10 @@ from acidsql.acid.write_ids import TxnId, ValidTxnList
 from acidsql.compactor.compactor_settings import cleaning_delay
 from acidsql.compactor.places import Place, as_of, find_place
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Patience
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import Compaction, CompactionKeeper
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.transaction_client import Patience
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.storage.file_systems import FilesOf
 

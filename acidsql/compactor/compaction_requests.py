@@ -11,7 +11,7 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.statements import Compact, TableName
-from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.compactions import CompactionRequest
 from acidsql.planner.conditions.partition_pruning import has_values
 

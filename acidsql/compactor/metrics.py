@@ -15,9 +15,10 @@ from acidsql.compactor.health import Status
 from acidsql.compactor.http_endpoint import Page, serve_http
 from acidsql.compactor.service import Compactor, Cycle
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Transaction
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import Compaction, CompactionState, PlaceName
 from acidsql.metastore.streams import StreamState
+from acidsql.metastore.transaction_client import Transaction
 
 _MOST_PLACES = 100
 """Most tables and partitions with metrics of their own (metastore.deltametrics.max.cache.size)."""

@@ -9,7 +9,8 @@ from acidsql.acid.partition_names import parse_partition_name, partition_name
 from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
-from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.catalog import Partition
+from acidsql.metastore.client import Metastore
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.scan_binding import BoundPart

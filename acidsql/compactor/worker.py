@@ -24,8 +24,8 @@ from acidsql.errors import AcidSqlError
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse_order
 from acidsql.grammar.statements import OrderItem
-from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.compactions import DEFAULT_POOL, Compaction, CompactionQueue, CompactionRequest, CompactionState
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.storage.leftovers import tidy_up_at

@@ -21,7 +21,7 @@ from acidsql.acid.object_names import table_of
 from acidsql.errors import AcidSqlError, Span
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Default, Insert, Values
-from acidsql.metastore.client import Catalog
+from acidsql.metastore.catalog import Catalog
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,7 +19,8 @@ from urllib.parse import urlparse
 from acidsql.acid.partition_names import partition_name, unescape
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.metastore.client import DEFAULT_DATABASE, Metastore, Partition, Place
+from acidsql.metastore.catalog import DEFAULT_DATABASE, Partition, Place
+from acidsql.metastore.client import Metastore
 from acidsql.storage.directory_relations import DirectoryRelation, canonical_path, related
 from acidsql.storage.file_systems import FilesOf, is_local
 

@@ -15,7 +15,7 @@ from acidsql.acid.table import Table
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.metastore.client import Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.planner.ddl.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.ddl.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
 from acidsql.snapshot.foreign_directories import Siblings

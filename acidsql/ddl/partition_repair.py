@@ -12,7 +12,7 @@ from acidsql.acid.table import Table
 from acidsql.ddl import partition_changes
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.planner.ddl.ddl_plan import RegisterPartitions, RepairPartitions
 from acidsql.planner.ddl.partition_spec import default_location, name_of_partition
 

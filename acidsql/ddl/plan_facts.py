@@ -11,7 +11,7 @@ from acidsql.ddl.ownership import absolute, is_relative
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
-from acidsql.metastore.client import Database, Partition
+from acidsql.metastore.catalog import Database, Partition
 from acidsql.planner.ddl.ddl_plan import DdlFacts, DdlStatement, ViewDefinition
 from acidsql.planner.ddl.ddl_settings import ignores_missing
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from acidsql.acid.table import MOVING, Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.catalog import Partition
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.lock_requests import exclusive_lock
 from acidsql.storage.file_systems import FilesOf

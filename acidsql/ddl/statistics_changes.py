@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.planner.ddl.ddl_plan import StoreStatistics
 from acidsql.planner.ddl.partition_spec import comparison_text, partitions_named
 

@@ -16,7 +16,7 @@ from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.statements import CreateTable
-from acidsql.metastore.client import AdoptedWriteIds, Partition
+from acidsql.metastore.catalog import AdoptedWriteIds, Partition
 from acidsql.planner.ddl.column_changes import redefined
 from acidsql.planner.ddl.create_defaults import with_defaults
 from acidsql.planner.ddl.ddl_plan import AssignLocation, MoveTable, RedefineColumns, RegisterTable, RemoveTable

@@ -10,7 +10,8 @@ from acidsql.ddl.relocation import settled
 from acidsql.ddl.system_views import system_view
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import Name, TableName
-from acidsql.metastore.client import Database, Metastore
+from acidsql.metastore.catalog import Database
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import Transactions
 from acidsql.storage.file_systems import FilesOf
 

@@ -20,7 +20,7 @@ from acidsql.frame_api.merge_clauses import assignments_sql, checked_assignments
 from acidsql.frame_api.partition_clause import partition_clause
 from acidsql.grammar.quoting import name_sql
 from acidsql.grammar.statements import Delete, Update
-from acidsql.metastore.client import Catalog
+from acidsql.metastore.catalog import Catalog
 from acidsql.statements.results import Counts, Result
 
 if TYPE_CHECKING:

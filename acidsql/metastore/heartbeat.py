@@ -8,7 +8,7 @@ from types import TracebackType
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import TXN_TIMEOUT, TransactionClient
+from acidsql.metastore.transaction_client import TXN_TIMEOUT, TransactionClient
 
 _BEATS = 5
 """Heartbeats during a timeout: several may fail or come late before the transaction times out."""

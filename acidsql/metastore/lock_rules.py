@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from acidsql.metastore.client import LockType
+from acidsql.metastore.lock_components import LockType
 
 COMPATIBLE: Mapping[LockType, frozenset[LockType]] = {
     LockType.SHARED_READ: frozenset((LockType.SHARED_READ, LockType.SHARED_WRITE, LockType.EXCL_WRITE)),

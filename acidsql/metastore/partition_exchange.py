@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acidsql.metastore.client import Catalog, Partition, Redefinition
+from acidsql.metastore.catalog import Catalog, Partition, Redefinition
 
 
 def exchange_in_steps(metastore: Catalog, partition: Partition, source: Redefinition, target: Redefinition) -> None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
+from acidsql.metastore.catalog import DEFAULT_DATABASE
+from acidsql.metastore.client import Metastore
 from acidsql.redaction import redacted
 from acidsql.similar_names import similar_names
 

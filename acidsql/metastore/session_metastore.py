@@ -8,96 +8,39 @@ are in the memory of this process, and the shared metastore's transactions decid
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import (
-    DEFAULT_PATIENCE,
-    AdoptedWriteIds,
-    Conflict,
-    Database,
-    Leftover,
-    Lock,
-    LockComponent,
-    LockType,
-    Metastore,
-    Operation,
-    Partition,
-    PartitionValues,
-    Patience,
-    Place,
-    Redefinition,
-    Transaction,
-)
-from acidsql.metastore.compactions import (
-    DEFAULT_POOL,
-    AbortedCompaction,
-    Compaction,
-    CompactionKeeper,
-    CompactionRequest,
-    Enqueued,
-)
+from acidsql.metastore.catalog import AdoptedWriteIds, Partition, PartitionValues, Place, Redefinition
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.forwarding_metastore import ForwardingMetastore
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.partition_exchange import exchange_in_steps
-from acidsql.metastore.streams import StreamClaim, StreamProgress, StreamState
+from acidsql.metastore.streams import StreamClaim, StreamState
 from acidsql.metastore.temporary_relations import TemporaryRelations
+from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Lock, Patience
+from acidsql.metastore.written_files import Leftover
 
 _CHANGES: Final = (Operation.UPDATE, Operation.DELETE)
 
 
-class SessionMetastore:
+class SessionMetastore(ForwardingMetastore):
     """A `Metastore` of one session; client.py documents the methods. `shared` is the metastore of all sessions.
 
     The names of temporary tables in locks have a part that no other session uses and that no table's name can have.
     """
 
     def __init__(self, shared: Metastore) -> None:
-        self.shared: Final = shared
+        self.shared = shared
         self._temporary = TemporaryRelations()
         self._suffix = f"@{uuid.uuid4().hex}"
 
-    @property
-    def compaction_keeper(self) -> CompactionKeeper | None:
-        return self.shared.compaction_keeper
-
-    @property
-    def detects_row_conflicts(self) -> bool:
-        return self.shared.detects_row_conflicts
-
-    @property
-    def absent(self) -> str | None:
-        return self.shared.absent
-
-    def limit_open_txns(self, limit: int) -> None:
-        self.shared.limit_open_txns(limit)
-
-    def require_changeable(self) -> None:
-        self.shared.require_changeable()
-
-    def claim_tables(self, *, forgets: bool = False, warehouse: str | None = None) -> Sequence[str]:
-        return self.shared.claim_tables(forgets=forgets, warehouse=warehouse)
-
-    def close(self) -> None:
-        self.shared.close()
-
     # -- databases
-
-    def databases(self) -> Sequence[Database]:
-        return self.shared.databases()
-
-    def database(self, name: str) -> Database:
-        return self.shared.database(name)
-
-    def create_database(self, database: Database) -> None:
-        self.shared.create_database(database)
-
-    def alter_database(self, database: Database) -> None:
-        self.shared.alter_database(database)
 
     def drop_database(self, name: str) -> None:
         self.shared.drop_database(name)
@@ -205,22 +148,6 @@ class SessionMetastore:
 
     # -- transactions
 
-    @property
-    def txn_timeout(self) -> float:
-        return self.shared.txn_timeout
-
-    def open_txn(self, *, read_only: bool = False) -> TxnId:
-        return self.shared.open_txn(read_only=read_only)
-
-    def open_txns(self, count: int) -> Sequence[TxnId]:
-        return self.shared.open_txns(count)
-
-    def transactions(self) -> Sequence[Transaction]:
-        return self.shared.transactions()
-
-    def valid_txns(self, txn: TxnId | None = None) -> ValidTxnList:
-        return self.shared.valid_txns(txn)
-
     def lock(self, txn: TxnId, components: Sequence[LockComponent], *, patience: Patience = DEFAULT_PATIENCE) -> bool:
         return self.shared.lock(txn, [self._private(c) for c in components], patience=patience)
 
@@ -244,9 +171,6 @@ class SessionMetastore:
             operation=operation,
             dynamic_partition_write=False,
         )
-
-    def release_locks(self, txn: TxnId) -> None:
-        self.shared.release_locks(txn)
 
     def locks(self) -> Sequence[Lock]:
         """The locks of this session's temporary tables have the tables' names."""
@@ -305,12 +229,6 @@ class SessionMetastore:
     def is_unchecked(self, table: Table) -> bool:
         return not table.temporary and self.shared.is_unchecked(table)
 
-    def note_checked(self, table: Table) -> None:
-        self.shared.note_checked(table)
-
-    def note_foreign(self, table: Table, path: str, reason: str) -> None:
-        self.shared.note_foreign(table, path, reason)
-
     def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
         if not table.temporary:
             self.shared.note_written(txn, table, made)
@@ -322,24 +240,6 @@ class SessionMetastore:
 
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         return (self._temporary if table.temporary else self.shared).valid_write_ids(table, txns)
-
-    def heartbeat(self, txn: TxnId) -> None:
-        self.shared.heartbeat(txn)
-
-    def heartbeats(self, txns: Sequence[TxnId]) -> frozenset[TxnId]:
-        return self.shared.heartbeats(txns)
-
-    def conflicts(self, txn: TxnId) -> Sequence[Conflict]:
-        return self.shared.conflicts(txn)
-
-    def commit(
-        self,
-        txn: TxnId,
-        *,
-        compatible: Collection[TxnId] | None = None,
-        progress: StreamProgress | None = None,
-    ) -> None:
-        self.shared.commit(txn, compatible=compatible, progress=progress)
 
     def commit_created(
         self,
@@ -377,20 +277,10 @@ class SessionMetastore:
             raise
         self._temporary.note_aborted(txn)
 
-    def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
-        return self.shared.ended(txns)
-
-    @property
-    def knows_leftovers(self) -> bool:
-        return self.shared.knows_leftovers
-
     def leftovers(self) -> Sequence[Leftover]:
         """Without those of a table that a temporary one hides. Another session removes them, or this one later."""
         found = self.shared.leftovers()
         return [left for left in found if self._temporary.find(left.table.database, left.table.name) is None]
-
-    def forget_leftovers(self, txn: TxnId) -> None:
-        self.shared.forget_leftovers(txn)
 
     # -- streams, which are always those of shared tables
 
@@ -402,55 +292,8 @@ class SessionMetastore:
             raise AcidSqlError(Condition.INVALID_PARAMETER, name="id", reason=reason, hint=hint)
         return self.shared.claim_stream(table, stream_id)
 
-    def keep_claim(self, claim: StreamClaim) -> None:
-        self.shared.keep_claim(claim)
-
-    def release_claim(self, claim: StreamClaim) -> None:
-        self.shared.release_claim(claim)
-
-    def stream_locks(self, claim: StreamClaim) -> Sequence[LockComponent]:
-        return self.shared.stream_locks(claim)
-
     def stream(self, table: Table, stream_id: str) -> StreamState | None:
         return None if table.temporary else self.shared.stream(table, stream_id)
 
     def committed(self, table: Table, stream_id: str) -> StreamState | None:
         return None if table.temporary else self.shared.committed(table, stream_id)
-
-    def streams(self) -> Sequence[StreamState]:
-        return self.shared.streams()
-
-    # -- compactions, which are always those of shared tables
-
-    def enqueue_compaction(self, request: CompactionRequest) -> Enqueued:
-        return self.shared.enqueue_compaction(request)
-
-    def compactions(self) -> Sequence[Compaction]:
-        return self.shared.compactions()
-
-    def abort_compactions(self, ids: Collection[int]) -> Sequence[AbortedCompaction]:
-        return self.shared.abort_compactions(ids)
-
-    def take_compaction(self, worker: str, pools: Collection[str] = (DEFAULT_POOL,)) -> Compaction | None:
-        return self.shared.take_compaction(worker, pools)
-
-    def open_compaction_txn(self, kind: CompactionType) -> TxnId:
-        return self.shared.open_compaction_txn(kind)
-
-    def begin_compaction(self, compaction: Compaction, txn: TxnId, highest_write_id: WriteId) -> Compaction:
-        return self.shared.begin_compaction(compaction, txn, highest_write_id)
-
-    def commit_compaction(self, compaction: Compaction) -> None:
-        self.shared.commit_compaction(compaction)
-
-    def fail_compaction(self, compaction: Compaction, error: str) -> None:
-        self.shared.fail_compaction(compaction, error)
-
-    def give_back_compaction(self, compaction: Compaction, reason: str) -> None:
-        self.shared.give_back_compaction(compaction, reason)
-
-    def refuse_compaction(self, compaction: Compaction, reason: str) -> None:
-        self.shared.refuse_compaction(compaction, reason)
-
-    def revoke_dead_workers(self, timeout: float) -> Sequence[int]:
-        return self.shared.revoke_dead_workers(timeout)

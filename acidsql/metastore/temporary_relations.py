@@ -15,7 +15,7 @@ from acidsql.acid.table import Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.basic_statistics import out_of_date, with_statistics
-from acidsql.metastore.client import Partition, PartitionValues, Place
+from acidsql.metastore.catalog import Partition, PartitionValues, Place
 
 
 @dataclass(slots=True)

@@ -15,19 +15,13 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.interrupts import hold, holding
-from acidsql.metastore.client import (
-    DEFAULT_PATIENCE,
-    LockComponent,
-    LockType,
-    Metastore,
-    Operation,
-    Partition,
-    PartitionValues,
-    Patience,
-)
+from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.heartbeat import Heartbeat, interval_of, is_lost
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import Resources, resource
 from acidsql.metastore.lock_waits import LockWaits
+from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Patience
 from acidsql.tracing import Phase, current, phase
 
 _AT_ONCE: Final = Patience(retries=0)

@@ -20,7 +20,8 @@ from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql
 from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown, TableName
-from acidsql.metastore.client import Database, Partition, Transaction
+from acidsql.metastore.catalog import Database, Partition
+from acidsql.metastore.transaction_client import Transaction
 from acidsql.planner.conditions.partition_pruning import has_values
 from acidsql.planner.ddl.partition_spec import name_of_partition, partition_values
 from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows

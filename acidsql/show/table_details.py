@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import PrincipalKind, Table, View
-from acidsql.metastore.client import Partition
+from acidsql.metastore.catalog import Partition
 from acidsql.planner.ddl.partition_spec import name_of_partition
 
 Row: TypeAlias = tuple[str, str, str]

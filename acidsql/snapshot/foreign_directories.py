@@ -20,7 +20,8 @@ from acidsql.acid.directories import Base, Delta, parse_directory
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import Metastore, catalog_behind
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.written_files import catalog_behind
 from acidsql.storage.file_systems import FilesOf, Listing
 
 _THREADS: Final = 16

@@ -17,8 +17,8 @@ from typing import Final
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import holding
-from acidsql.metastore.client import LockComponent
 from acidsql.metastore.heartbeat import interval_of, is_lost
+from acidsql.metastore.lock_components import LockComponent
 from acidsql.metastore.transactions import Transactions
 from acidsql.tracing import current
 

@@ -9,7 +9,8 @@ from typing import Final
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.client import Metastore
 from acidsql.snapshot.earlier_versions import Version, check_transactional, check_version, write_ids_at
 
 _MOST_NAMED: Final = 0.25

@@ -13,7 +13,7 @@ from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
-from acidsql.metastore.client import Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.earlier_versions import check_history

@@ -19,7 +19,8 @@ from acidsql.acid.snapshot_selection import SelectedDirectory, Snapshot, states
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.client import Metastore
 from acidsql.snapshot.committed_lengths import committed_part
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -21,13 +22,13 @@ from acidsql.spark.session.jobs import JobGroup, job_description, job_group
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, gone, lost_by
 from acidsql.spark.spark_types import in_wall_clock_time
 from acidsql.storage.file_identity import file_replaced
-from acidsql.storage.system_errors import storage_error
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
 _UNRESOLVED: Final = ("UNRESOLVED_COLUMN", "UNRESOLVED_FIELD", "FIELD_NOT_FOUND", "UNRESOLVED_STAR")
 _FULL: Final = re.compile(r".*(?:No space left on device|Disk quota exceeded).*")
+_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
 _STACK: Final = "java.lang.StackOverflowError"
 _TOO_DEEP: Final = "The statement is too long or too deep for Spark's stack"
 _DEEPER: Final = "Split it, or start Spark with spark.driver.extraJavaOptions=-Xss64m."
@@ -60,7 +61,7 @@ def translate(error: Exception, text: str) -> AcidSqlError:
     if (unreadable := unreadable_file(str(error))) is not None:
         return file_replaced(*unreadable)
     if isinstance(error, OSError):
-        return storage_error(error)
+        return _of_system(error)
     if full := _FULL.search(str(error)):
         return AcidSqlError(Condition.DISK_FULL, detail=full[0].strip())
     if _STACK in str(error):
@@ -143,6 +144,14 @@ def _next(
     except (ValueError, OverflowError) as error:
         hint = "Python has the years 1 to 9999; select the value as CAST(.. AS STRING)."
         raise AcidSqlError(Condition.QUERY_FAILED, message=f"a value has no Python form: {error}", hint=hint) from error
+
+
+def _of_system(error: OSError) -> AcidSqlError:
+    """DISK_FULL, or STORAGE_FAILED with the path and the system's reason."""
+    place = error.filename2 or error.filename or "the file system"
+    if error.errno in _FULL_ERRORS:
+        return AcidSqlError(Condition.DISK_FULL, detail=f"{error.strerror}: {place}")
+    return AcidSqlError(Condition.STORAGE_FAILED, path=place, reason=error.strerror or str(error))
 
 
 def _of_file_system(error: Py4JJavaError) -> AcidSqlError | None:

@@ -17,7 +17,8 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidWriteIdList
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql
-from acidsql.metastore.client import LockType, Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.lock_components import LockType
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl.ddl_plan import CollectStatistics, DdlPlan
 from acidsql.planner.ddl.partition_spec import comparison_text, partitions_named

@@ -17,7 +17,7 @@ from acidsql.engines.statement_engines import StatementEngines
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
 from acidsql.grammar.table_names import table_names
-from acidsql.metastore.client import DEFAULT_DATABASE
+from acidsql.metastore.catalog import DEFAULT_DATABASE
 from acidsql.planner.ddl.ddl_explain import explain_ddl
 from acidsql.planner.ddl.ddl_plan import DDL_STATEMENTS, ViewDefinition
 from acidsql.planner.ddl.view_ddl import check_free

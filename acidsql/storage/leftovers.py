@@ -18,7 +18,8 @@ from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import Leftover, Metastore
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.written_files import Leftover
 from acidsql.storage.directory_relations import canonical_path, related
 from acidsql.storage.file_systems import FilesOf, FileSystem, remove_all
 from acidsql.storage.hadoop_files import FILE_ERRORS

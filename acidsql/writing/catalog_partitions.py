@@ -9,7 +9,7 @@ from typing import Final
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Partition
+from acidsql.metastore.catalog import Partition
 from acidsql.snapshot.read_view import ReadView
 from acidsql.storage.file_systems import FileSystem
 

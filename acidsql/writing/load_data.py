@@ -20,7 +20,8 @@ from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import LoadData
-from acidsql.metastore.client import Metastore, Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl.ddl_plan import LoadFiles
 from acidsql.planner.ddl.ddl_planner import load_locks, load_step

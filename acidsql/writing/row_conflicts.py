@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from acidsql.acid.write_ids import TxnId, WriteId
-from acidsql.metastore.client import Conflict
+from acidsql.metastore.transaction_client import Conflict
 from acidsql.planner.plan import EventKind
 from acidsql.storage.file_systems import FileSystem
 from acidsql.writing.publishing import WriteTarget

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import LockComponent
+from acidsql.metastore.lock_components import LockComponent
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl.ddl_plan import EmptyTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import to_spark
-from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.conditions.partition_pruning import has_values
 from acidsql.planner.ddl.ddl_plan import EmptyTable

@@ -15,7 +15,9 @@ from acidsql.acid.table import Table, in_the_way
 from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Metastore, Operation, Partition, PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.lock_components import Operation
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions, report_writes
 from acidsql.planner.plan import Branch, Effect, Evolution

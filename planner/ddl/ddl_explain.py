@@ -9,7 +9,7 @@ from acidsql.acid.layout import delta_name
 from acidsql.acid.table import View
 from acidsql.acid.write_ids import StatementId
 from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, PartitionItem, ReplaceColumns
-from acidsql.metastore.client import Database
+from acidsql.metastore.catalog import Database
 from acidsql.planner.ddl.ddl_plan import (
     FIRST_INSERT_ONLY,
     AssignLocation,

@@ -35,7 +35,8 @@ from acidsql.grammar.statements import (
     TableName,
     TruncateTable,
 )
-from acidsql.metastore.client import Database, LockComponent, Partition, PartitionValues
+from acidsql.metastore.catalog import Database, Partition, PartitionValues
+from acidsql.metastore.lock_components import LockComponent
 
 DdlStatement: TypeAlias = (
     AlterDatabase

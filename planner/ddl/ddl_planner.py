@@ -11,12 +11,8 @@ from acidsql.acid.partition_values import as_known, check_own_place
 from acidsql.acid.table import Table, View
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
-from acidsql.metastore.client import (
-    DEFAULT_DATABASE,
-    Database,
-    LockComponent,
-    Partition,
-)
+from acidsql.metastore.catalog import DEFAULT_DATABASE, Database, Partition
+from acidsql.metastore.lock_components import LockComponent
 from acidsql.planner.ddl.constraint_changes import with_constraint, without_constraint
 from acidsql.planner.ddl.create_defaults import with_defaults
 from acidsql.planner.ddl.create_like import with_columns_of

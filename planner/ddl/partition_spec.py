@@ -19,7 +19,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import PartitionItem
-from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.values.literals import exact_number
 
 _INTEGERS: Final = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}

@@ -25,7 +25,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.parameter_literals import first_parameter
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name, NamedConstraint
-from acidsql.metastore.client import Database
+from acidsql.metastore.catalog import Database
 from acidsql.planner.expressions.function_names import check_functions
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"

@@ -8,7 +8,7 @@ from acidsql.acid.write_ids import StatementId
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.quoting import name_sql
 from acidsql.grammar.statements import Delete
-from acidsql.metastore.client import Operation
+from acidsql.metastore.lock_components import Operation
 from acidsql.planner.dml.arrow_change import arrow_change
 from acidsql.planner.dml.event_queries import nulls, old_identity, rows_view
 from acidsql.planner.lock_requests import LockRules, write_locks

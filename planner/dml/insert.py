@@ -14,7 +14,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.quoting import name_sql
 from acidsql.grammar.statements import Default, Insert, Values
-from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.planner.ddl.partition_spec import check_assignments, check_static_value, partition_values
 from acidsql.planner.dml.arrow_insert import arrow_insert
 from acidsql.planner.dml.event_queries import checked_branch, no_identity, rows_view, select_list

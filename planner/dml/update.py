@@ -16,7 +16,7 @@ from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.quoting import name_sql
 from acidsql.grammar.statements import Assignment, Default, Update
-from acidsql.metastore.client import Operation
+from acidsql.metastore.lock_components import Operation
 from acidsql.planner.dml.arrow_change import arrow_change
 from acidsql.planner.dml.event_queries import (
     checked_branch,

@@ -13,7 +13,7 @@ import acidsql
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from acidsql.storage.file_systems import LocalFiles

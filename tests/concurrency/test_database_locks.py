@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 

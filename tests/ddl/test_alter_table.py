@@ -12,7 +12,7 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.schema_evolution import is_widening, is_widening_in_parquet
 from acidsql.ddl.relocation import with_move
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.session import Session, connect
 from tests.answers import rows
 

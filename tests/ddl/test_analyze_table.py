@@ -11,7 +11,8 @@ import pytest
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.basic_statistics import ACCURATE_STATISTICS, STATISTICS_STATE
-from acidsql.metastore.client import Metastore, Partition
+from acidsql.metastore.catalog import Partition
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl.ddl_plan import CollectStatistics, DdlPlan
 from acidsql.planner.lock_requests import exclusive_lock

@@ -12,7 +12,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import Partition
+from acidsql.metastore.catalog import Partition
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.selection import every

@@ -15,7 +15,8 @@ from pyarrow import orc, parquet
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, Operation, Patience
+from acidsql.metastore.lock_components import LockComponent, Operation
+from acidsql.metastore.transaction_client import Patience
 from acidsql.session import Session
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail

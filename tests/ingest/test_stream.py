@@ -16,7 +16,7 @@ import pytest
 from acidsql.errors import AcidSqlError
 from acidsql.ingest import stream_options, stream_writer
 from acidsql.ingest.striped_file import StripedFile
-from acidsql.metastore.client import Partition
+from acidsql.metastore.catalog import Partition
 from acidsql.session import Session
 from tests.answers import counts, fails
 from tests.embedded_metastore import store_of

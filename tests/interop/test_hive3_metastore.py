@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.metastore.client import LockComponent, LockType, Operation, Patience
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.registry import open_hive
+from acidsql.metastore.transaction_client import Patience
 from acidsql.session import Session, connect
 from tests.answers import fails, rows
 from tests.interop.hive3_metastore import Hive3Metastore

@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.session import Session, connect
 from acidsql.spark.frames import readers

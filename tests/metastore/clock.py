@@ -8,7 +8,7 @@ import pytest
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.metastore import process_identity
-from acidsql.metastore.client import TransactionClient
+from acidsql.metastore.transaction_client import TransactionClient
 from tests.metastore.patience import eventually
 
 

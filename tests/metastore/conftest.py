@@ -11,7 +11,8 @@ from typing import Final
 import pytest
 
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import DEFAULT_DATABASE, Metastore
+from acidsql.metastore.catalog import DEFAULT_DATABASE
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.registry import open_hive
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from acidsql.acid.table import Column, Table
-from acidsql.metastore.client import Database, Partition
+from acidsql.metastore.catalog import Database, Partition
 
 WAREHOUSE = "/warehouse"
 """The location of the database `default`, set for each test: Hive's metastore makes the directories of tables."""

@@ -1,4 +1,4 @@
-"""The contract of `acidsql.metastore.client.Catalog`, which every metastore fulfils."""
+"""The contract of `acidsql.metastore.catalog.Catalog`, which every metastore fulfils."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from acidsql.acid.table import (
     View,
 )
 from acidsql.acid.write_ids import WriteId
-from acidsql.metastore.client import Database, Metastore, Partition
+from acidsql.metastore.catalog import Database, Partition
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.answers import fails
 from tests.metastore import tables

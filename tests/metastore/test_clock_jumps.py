@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from acidsql.acid.write_ids import TxnId
-from acidsql.metastore.client import LockComponent, LockType, Operation
 from acidsql.metastore.heartbeat import Heartbeat
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.clock import Clock, wait_for_heartbeat
 from tests.metastore.patience import eventually, within

@@ -12,8 +12,9 @@ import pytest
 
 from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.write_ids import WriteId
-from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import DEFAULT_POOL, Compaction, CompactionRequest, CompactionState
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.answers import fails
 from tests.interop.hive_client import Hive

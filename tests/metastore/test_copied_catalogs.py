@@ -13,8 +13,9 @@ import pytest
 from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import MOVING, Column, Table
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import Database, LockComponent, LockType, Operation, Partition
+from acidsql.metastore.catalog import Database, Partition
 from acidsql.metastore.compactions import CompactionRequest, CompactionState
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.locations import Locations, resolved_warehouse, stored_warehouse
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.older_files import make_version_8

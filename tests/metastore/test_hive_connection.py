@@ -17,11 +17,13 @@ from acidsql import interrupts
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import interruptible
-from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation, Partition
+from acidsql.metastore.catalog import Partition
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.hive import thrift_connection
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address
 from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.transactions import Transactions
 from acidsql.snapshot.read_transactions import ReadTransactions
 from tests.interop.hive_client import Hive

@@ -13,9 +13,10 @@ import pytest
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
-from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.service_uri import parse_address
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.streams import StreamClaim, StreamProgress, StreamState
 from tests.answers import fails
 from tests.interop.hive_client import Hive

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.metastore.client import Database
+from acidsql.metastore.catalog import Database
 from acidsql.metastore.hive.delegation_tokens import token_of_environment
 from acidsql.metastore.registry import open_hive
 from acidsql.session import connect

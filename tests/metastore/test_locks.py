@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acidsql.metastore.client import LockType
+from acidsql.metastore.lock_components import LockType
 from acidsql.metastore.lock_rules import COMPATIBLE, LockedResource, Resources, must_wait, resource
 
 # Hive's TxnHandler.checkLock, as the comment above its query has it: rows ask, columns hold, "+" goes together.

@@ -10,7 +10,9 @@ import pytest
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import Lock, LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.transaction_client import Lock
 from tests.answers import fails
 from tests.metastore.patience import AT_ONCE, eventually, within
 from tests.metastore.tables import database, plain_table

@@ -14,8 +14,9 @@ from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import CompactionRequest
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite import database_file
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore, open_sqlite

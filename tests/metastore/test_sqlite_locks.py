@@ -16,9 +16,10 @@ import pytest
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import DEFAULT_PATIENCE, LockComponent, LockType, Operation, Patience
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION, upgrade_schema
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
+from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Patience
 from tests.metastore.clock import Clock, wait_for_heartbeat
 from tests.metastore.older_files import make_version_8
 from tests.metastore.patience import AT_ONCE, eventually, within
@@ -32,7 +33,7 @@ import json, random, sys, time
 from pathlib import Path
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 warehouse = Path(sys.argv[1])

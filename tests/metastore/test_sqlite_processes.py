@@ -22,7 +22,7 @@ import os, sys, time
 from pathlib import Path
 from acidsql.acid.table import Column, Table
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 path, warehouse = Path(sys.argv[1]), Path(sys.argv[2])

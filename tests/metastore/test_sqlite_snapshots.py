@@ -18,7 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import COMPATIBLE
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.patience import AT_ONCE

@@ -15,7 +15,8 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore import stream_claims
-from acidsql.metastore.client import LockComponent, LockType, Metastore, Operation
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.stream_claims import StreamClaims, StreamUser
 from acidsql.metastore.streams import Offset, StreamClaim, StreamProgress, StreamState

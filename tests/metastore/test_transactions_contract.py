@@ -1,4 +1,4 @@
-"""The contract of `acidsql.metastore.client.TransactionClient`, which every metastore fulfils."""
+"""The contract of `acidsql.metastore.transaction_client.TransactionClient`, which every metastore fulfils."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ import pytest
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.client import (
-    AdoptedWriteIds,
-    LockComponent,
-    LockType,
-    Metastore,
-    Operation,
-)
+from acidsql.metastore.catalog import AdoptedWriteIds
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from tests.answers import fails
 from tests.metastore.tables import database, partitioned_table, plain_table
 

@@ -11,7 +11,7 @@ from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import CreateTable
-from acidsql.metastore.client import Database, Partition
+from acidsql.metastore.catalog import Database, Partition
 from acidsql.planner.ddl.ddl_plan import (
     Conversion,
     DdlFacts,

@@ -9,7 +9,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.parser import parse
-from acidsql.metastore.client import LockType
+from acidsql.metastore.lock_components import LockType
 from acidsql.planner.ddl.view_definition import check_query, view_definition
 from acidsql.planner.plan import Facts, QueryPlan, Scan
 from acidsql.planner.queries.view_expansion import find_cycle, view_query

@@ -6,7 +6,7 @@ import random
 
 from pyspark.sql import SparkSession
 
-from acidsql.spark.scan.path_hash import xxhash64
+from acidsql.spark.scan.file_partitions import xxhash64
 
 SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789/=_-%. äß€😀"
 

@@ -11,7 +11,7 @@ from py4j.java_gateway import get_field, set_field
 from pyspark.sql import SparkSession
 
 from acidsql.acid.write_ids import TxnId
-from acidsql.metastore.client import LockComponent, LockType, Operation
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 
 _SCHEMA = (

@@ -10,7 +10,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Partition, PartitionValues, Redefinition
+from acidsql.metastore.catalog import Partition, PartitionValues, Redefinition
 from acidsql.metastore.compactions import CompactionRequest, Enqueued
 from acidsql.metastore.hive.service_uri import Address
 from acidsql.metastore.hive.thrift_catalog import HiveCatalog

@@ -17,14 +17,7 @@ from acidsql.acid.table import ConstraintKind, Constraints, Relation, Table, Vie
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.basic_statistics import STATISTICS_STATE
-from acidsql.metastore.client import (
-    DEFAULT_DATABASE,
-    AdoptedWriteIds,
-    Database,
-    Partition,
-    PartitionValues,
-    Place,
-)
+from acidsql.metastore.catalog import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive import thrift_tables as mapped
 from acidsql.metastore.hive.thrift_connection import HiveConnections, Request

@@ -14,11 +14,12 @@ from pymetastore.hive_metastore import ttypes as t
 from acidsql.acid.partition_names import escape, unescape
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Lock, LockComponent, LockType, Operation, Patience
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_errors import txn_errors
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import LockedResource, must_wait, resource
+from acidsql.metastore.transaction_client import Lock, Patience
 
 AGENT: Final = "acidsql"
 """The agent in SHOW LOCKS. A lock without a transaction appends the transaction that requested it."""

@@ -17,7 +17,6 @@ from typing import Any
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import DEFAULT_PATIENCE, Patience
 from acidsql.metastore.hive.thrift_claim_locks import ClaimLocks, commit_lock
 from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_stream_tables import STREAMS, StreamTable, StreamTables, no_key_values
@@ -32,6 +31,7 @@ from acidsql.metastore.streams import (
     stream_in_use,
     stream_lost,
 )
+from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Patience
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import TRANSACTIONAL, Column, Constraints, PrincipalKind, Relation, Table, View
 from acidsql.acid.text_serdes import OTHER_SERDES
 from acidsql.metastore.basic_statistics import ACCURATE_STATISTICS, STATISTICS_STATE
-from acidsql.metastore.client import Database, Partition, PartitionValues, Place
+from acidsql.metastore.catalog import Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
 
 CATALOG: Final = "hive"

@@ -17,19 +17,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import (
-    DEFAULT_PATIENCE,
-    TXN_TIMEOUT,
-    Conflict,
-    Leftover,
-    Lock,
-    LockComponent,
-    LockType,
-    Operation,
-    PartitionValues,
-    Patience,
-    Transaction,
-)
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.thrift_connection import AnswerLostError, HiveConnections, Request
@@ -37,8 +25,11 @@ from acidsql.metastore.hive.thrift_errors import txn_errors
 from acidsql.metastore.hive.thrift_locks import AGENT, HiveLocks, Owner, operation_to_hive
 from acidsql.metastore.hive.thrift_write_ids import WriteIds
 from acidsql.metastore.hive.time_settings import seconds_of
+from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import Resource, resource
 from acidsql.metastore.process_identity import is_named_gone, process_name, without_process_name
+from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, TXN_TIMEOUT, Conflict, Lock, Patience, Transaction
+from acidsql.metastore.written_files import Leftover
 
 _TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
 _WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)

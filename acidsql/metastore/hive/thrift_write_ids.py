@@ -11,7 +11,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.interrupts import holding
-from acidsql.metastore.client import AdoptedWriteIds
+from acidsql.metastore.catalog import AdoptedWriteIds
 from acidsql.metastore.hive.thrift_connection import HiveConnections
 
 

@@ -16,21 +16,14 @@ from acidsql.acid.partition_values import catalog_order
 from acidsql.acid.table import MOVING, PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.metastore.client import (
-    DEFAULT_DATABASE,
-    AdoptedWriteIds,
-    Database,
-    Leftover,
-    Partition,
-    PartitionValues,
-    Place,
-)
+from acidsql.metastore.catalog import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
 from acidsql.metastore.compactions import PlaceName
 from acidsql.metastore.sqlite import compaction_rows, written_rows
 from acidsql.metastore.sqlite.catalog_connection import CatalogConnection
 from acidsql.metastore.sqlite.locations import Locations
 from acidsql.metastore.sqlite.transaction_rows import abort_writers_of_table, count_as_committed
 from acidsql.metastore.table_json import table_from_json, table_to_json, view_from_json, view_to_json
+from acidsql.metastore.written_files import Leftover
 
 
 def databases(db: CatalogConnection) -> Sequence[Database]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import DEFAULT_DATABASE
+from acidsql.metastore.catalog import DEFAULT_DATABASE
 from acidsql.metastore.sqlite import catalog_connection, catalog_home
 from acidsql.metastore.sqlite.catalog_connection import BUSY_SECONDS, CatalogConnection
 from acidsql.metastore.sqlite.locations import Locations, resolved_warehouse, stored_warehouse

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from acidsql.acid.table import MOVING, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
-from acidsql.metastore.client import AdoptedWriteIds, Database, Partition, PartitionValues, Place, Redefinition
+from acidsql.metastore.catalog import AdoptedWriteIds, Database, Partition, PartitionValues, Place, Redefinition
 from acidsql.metastore.sqlite import catalog_rows, statistics_rows
 from acidsql.metastore.sqlite.database_file import SqliteFile
 

@@ -15,22 +15,10 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import (
-    DEFAULT_PATIENCE,
-    MAX_OPEN_TXNS,
-    TXN_TIMEOUT,
-    Conflict,
-    Leftover,
-    Lock,
-    LockComponent,
-    Operation,
-    Partition,
-    PartitionValues,
-    Patience,
-    Transaction,
-)
+from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.compactions import CompactionKeeper
 from acidsql.metastore.heartbeat import Heartbeat, interval_of
+from acidsql.metastore.lock_components import LockComponent, Operation
 from acidsql.metastore.process_identity import is_gone, now
 from acidsql.metastore.sqlite import (
     catalog_home,
@@ -47,6 +35,16 @@ from acidsql.metastore.sqlite.issued_transactions import highest_issued, note_is
 from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
 from acidsql.metastore.sqlite.sqlite_streams import SqliteStreams
 from acidsql.metastore.streams import StreamProgress
+from acidsql.metastore.transaction_client import (
+    DEFAULT_PATIENCE,
+    MAX_OPEN_TXNS,
+    TXN_TIMEOUT,
+    Conflict,
+    Lock,
+    Patience,
+    Transaction,
+)
+from acidsql.metastore.written_files import Leftover
 
 _SCHEME = "sqlite:///"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1

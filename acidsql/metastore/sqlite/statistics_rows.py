@@ -12,7 +12,7 @@ from typing import Final
 
 from acidsql.acid.table import Table
 from acidsql.metastore.basic_statistics import STATISTICS_STATE, out_of_date, with_statistics
-from acidsql.metastore.client import PartitionValues
+from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.sqlite.catalog_rows import table_id
 
 _WHERE: Final = "WHERE table_id = ? AND part_values = ?"

@@ -15,11 +15,13 @@ from typing import NamedTuple
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.client import Conflict, LockComponent, Operation, Transaction, catalog_behind
+from acidsql.metastore.lock_components import LockComponent, Operation
 from acidsql.metastore.lock_rules import Resource, Resources, resource
 from acidsql.metastore.process_identity import Moment, Process
 from acidsql.metastore.sqlite import written_rows
 from acidsql.metastore.sqlite.process_rows import Opener, process_of, silent_millis
+from acidsql.metastore.transaction_client import Conflict, Transaction
+from acidsql.metastore.written_files import catalog_behind
 
 
 def require_room(db: sqlite3.Connection, limit: int, wanted: int = 1) -> None:

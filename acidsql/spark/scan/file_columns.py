@@ -16,9 +16,9 @@ from acidsql.acid.hive_types import Char, HiveType, Primitive, has_timestamp, pa
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.acid.table import Table
 from acidsql.grammar.quoting import name_sql, sql_string
+from acidsql.planner.stored_values.stored_sql import inside
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.scan.file_partitions import file_uri, metadata_column
-from acidsql.spark.scan.parquet_times import in_zone
 from acidsql.spark.spark_types import ddl, file_type, padded_inside, query_type
 from acidsql.storage.parquet_footer import UTC
 
@@ -102,7 +102,7 @@ def table_columns(
                 times.append(column.name)
             else:
                 value = _widened(value, hive_type) if is_widened else value
-                value = in_zone(value, hive_type, zone)
+                value = _in_zone(value, hive_type, zone)
                 value = padded_inside(_cast(value, hive_type) if has_timestamp(hive_type) else value, hive_type)
         values[column.name] = value
     return TableColumns(values, times)
@@ -118,3 +118,12 @@ def file_name(table: Table, files: Sequence[SourceFile]) -> str:
         path = f"coalesce(map({known})[{path}], {path})"
     # Hive's name is a path, not a URI. url_decode would turn a plus sign into a blank.
     return f"url_decode(replace({path}, '+', '%2B'))"
+
+
+def _in_zone(value: str, hive_type: HiveType, zone: str) -> str:
+    """SQL: a value with its timestamps, at any depth, converted from instants to the wall-clock times of a zone."""
+
+    def moved(text: str, kind: HiveType) -> str:
+        return f"from_utc_timestamp({text}, {sql_string(zone)})" if has_timestamp(kind) else text
+
+    return value if zone == UTC else inside(value, hive_type, moved)

@@ -14,6 +14,8 @@ from typing import Final
 from urllib.parse import quote
 
 import numpy as np
+import xxhash
+from numpy.typing import NDArray
 from pyspark.sql import Column, SparkSession
 
 from acidsql.acid.hive_types import parse_type
@@ -25,7 +27,6 @@ from acidsql.planner.sql_errors import raise_sql
 from acidsql.snapshot.scan_binding import BoundPart, SourceFile
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.scan.deletes.array_lookup import LongLookup, Longs, long_lookup
-from acidsql.spark.scan.path_hash import xxhash64
 from acidsql.spark.spark_types import ddl, query_type
 
 METADATA: Final = "_metadata"
@@ -33,6 +34,7 @@ PART: Final = ":part"
 """Column with the number of a row's partition among the partitions that the scan reads."""
 ROW_NUMBER: Final = f"(monotonically_increasing_id() & {(1 << 33) - 1})"
 """SQL: the number of a row within its task. In a CASE, the rows that reach the branch are numbered."""
+_HASH_SEED: Final = 42
 _KEY: Final = ":file_key"
 _PLACE: Final = ":file_place"
 _PREFIX: Final = ":file_"
@@ -146,3 +148,14 @@ def partition_values(spark: SparkSession, table: Table, parts: Sequence[BoundPar
         literals[name] = jvm(spark).text_array(values)
         columns.append(f"CAST({name_sql(name)} AS array<{kind}>)[{name_sql(PART)}]")
     return PartitionValues(tuple(columns), literals)
+
+
+def xxhash64(texts: Sequence[str]) -> NDArray[np.int64]:
+    """The hash of each text as a signed number, as Spark SQL's `xxhash64` gives it: XXH64 of its UTF-8 with Spark's
+    seed (XxHash64Function).
+
+    >>> xxhash64(["Spark", ""]).tolist()
+    [-4294468057691064905, -7444071767201028348]
+    """
+    hashes = [xxhash.xxh64_intdigest(text.encode(), seed=_HASH_SEED) for text in texts]
+    return np.array(hashes, np.uint64).view(np.int64)
