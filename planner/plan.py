@@ -21,7 +21,7 @@ ROWS: Final = ":rows"
 """The view that an events query reads: the rows that a statement found, with the new values beside the old ones."""
 KEYS: Final = ":keys"
 """The view of MERGE's source rows, with only the expressions that ON compares with the target's columns
-(merge_narrowing.py)."""
+(merge/narrowing.py)."""
 BRANCH: Final = ":branch"
 """Column of an event: the index of its Branch."""
 ROW_ID: Final = ":row_id"
@@ -210,8 +210,8 @@ class FrameRows:
 
 @dataclass(frozen=True, slots=True)
 class ArrowInsert:
-    """The rows of an INSERT that nothing has to compute (arrow_insert.py): a tree for each of `columns` in each row, or
-    the columns of a frame. `constants` are the trees of the table's other columns, by name."""
+    """The rows of an INSERT that nothing has to compute (dml/arrow_insert.py): a tree for each of `columns` in each
+    row, or the columns of a frame. `constants` are the trees of the table's other columns, by name."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[exp.Expr, ...], ...] | FrameRows
@@ -220,7 +220,7 @@ class ArrowInsert:
 
 @dataclass(frozen=True, slots=True)
 class ArrowChange:
-    """An UPDATE or DELETE that reads its target only (arrow_change.py): the target's name in the query, the bound
+    """An UPDATE or DELETE that reads its target only (dml/arrow_change.py): the target's name in the query, the bound
     condition, and the trees of SET by column, of which a DELETE has none."""
 
     alias: str
@@ -240,8 +240,8 @@ class ArrowClause:
 
 @dataclass(frozen=True, slots=True)
 class ArrowMerge:
-    """A MERGE whose clauses depend on its source alone (arrow_merge.py): the query of the source, the columns of this
-    query that are compared with columns of the target, by the names of these, and the clauses by number."""
+    """A MERGE whose clauses depend on its source alone (merge/arrow_merge.py): the query of the source, the columns of
+    this query that are compared with columns of the target, by the names of these, and the clauses by number."""
 
     source: QueryPlan
     keys: Mapping[str, str]
@@ -292,7 +292,7 @@ class WritePlan:
     `events` yields one row per event: BRANCH, ROW_ID, PLACE (of a partitioned table) and all the table's columns in
     order, of the table's types.
     `positional` are the names that the columns of `rows` get by position (INSERT; None elsewhere).
-    `cardinality_branch` is the branch whose events must not name a row twice, as an index (merge_cardinality.py).
+    `cardinality_branch` is the branch whose events must not name a row twice, as an index (merge/cardinality.py).
 
     A plan states facts of the statement. How the events are written is decided by write_strategy.py.
     """
@@ -402,8 +402,8 @@ class Shortcuts:
     counts: bool = True
     """Answer COUNT(*) of a whole table from metadata (`Scan.counted`)."""
     keys: bool = True
-    """Narrow the target of MERGE to the keys of its source (literal_rows.py, merge_narrowing.py), and the target of
-    UPDATE and DELETE to the values of a subquery (subquery_keys.py)."""
+    """Narrow the target of MERGE to the keys of its source (merge/literal_source.py, merge/narrowing.py), and the
+    target of UPDATE and DELETE to the values of a subquery (subquery_keys.py)."""
 
 
 NO_SHORTCUTS: Final = Shortcuts(partitions=False, rows=False, counts=False, keys=False)

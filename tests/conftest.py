@@ -18,7 +18,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 from xdist.scheduler import LoadScopeScheduling
 
-from acidsql.arrow.executor import ArrowExecutor
+from acidsql.arrow.executor import ArrowExecutor, LeftToSpark
 from acidsql.session import Session, connect
 from acidsql.spark.engine import Engine
 from tests.class_archive import start_making, use_class_archive
@@ -121,7 +121,7 @@ def _rank(path: Path) -> int:
 @pytest.fixture
 def by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every statement is one for Spark, also where it needs none."""
-    monkeypatch.setattr(ArrowExecutor, "prepared", lambda self, plan, request: None)
+    monkeypatch.setattr(ArrowExecutor, "prepared", lambda self, plan, request: LeftToSpark("a test asks for Spark"))
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 
 A partition is identified by its name, so equal values must have equal texts. `normal_value` normalizes a value that is
 known as text: a literal, a directory name, or a value in the catalog. `planner/stored_values/partition_text.py` has the
-same rule as SQL, for the values of rows."""
+same rule as SQL, for the values of rows.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ The files, row IDs, statement IDs and errors are those of the strategy `ByDriver
 The plan says which statements it can run (`WritePlan.arrow`): an INSERT of rows that are written in the statement, and
 an UPDATE or DELETE whose condition it can evaluate. For a MERGE whose clauses depend on its source alone, Spark
 computes the rows of the source only. Where it shows only after a look at the values or at the table that Spark has to
-find the rows, nothing is written, and Spark goes on in the transaction that is already open (acidsql/engines)."""
+find the rows, nothing is written, and Spark goes on in the transaction that is already open (acidsql/engines).
+"""
 
 from __future__ import annotations
 
@@ -48,15 +49,20 @@ _LOCAL: Final = LocalFiles()
 _IN_MEMORY: Final = 8
 """How many bytes of events may be in memory for each byte of the setting, which counts compressed ones."""
 
+
+@dataclass(frozen=True, slots=True)
+class LeftToSpark:
+    """Why Spark has to find the rows of a statement."""
+
+    reason: str
+
+
 ArrowWrite: TypeAlias = Callable[[WriteTransaction, LateWork], RowCounts | None]
 """Writes the rows of a statement in its open transaction; None, and nothing is written, if Spark has to find them."""
 
 
 class SourceEngine(Protocol):
     """What computes the source of a MERGE."""
-
-    def start(self) -> None:
-        """Starts the engine, before the transaction has locks."""
 
     def source_rows(
         self,
@@ -82,9 +88,9 @@ class ArrowExecutor:
     settings: Mapping[str, str]
     may_read: Callable[[int], bool]
 
-    def prepared(self, plan: WritePlan, request: Request) -> ArrowWrite | None:
-        """How to write the rows of a statement that `write_choice` gives to this engine; None, and nothing has
-        happened, if its values show that it is one for Spark."""
+    def prepared(self, plan: WritePlan, request: Request) -> ArrowWrite | LeftToSpark:
+        """How to write the rows of a statement that `write_choice` gives to this engine, or why its values are for
+        Spark. Nothing has happened in either case."""
         match plan.arrow:
             case ArrowInsert():
                 return self._insert(plan, plan.arrow, request)
@@ -93,7 +99,7 @@ class ArrowExecutor:
             case ArrowMerge():
                 return self._merge(plan, plan.arrow, request)
             case None:
-                return None
+                return LeftToSpark("only Spark computes its rows")
             case _:
                 assert_never(plan.arrow)
 
@@ -105,10 +111,12 @@ class ArrowExecutor:
     def _most_memory(self) -> int:
         return self._most_bytes * _IN_MEMORY
 
-    def _insert(self, plan: WritePlan, insert: ArrowInsert, request: Request) -> ArrowWrite | None:
+    def _insert(self, plan: WritePlan, insert: ArrowInsert, request: Request) -> ArrowWrite | LeftToSpark:
         rows = inserted_columns.rows_of(insert, plan.target, request.frames)
-        if rows is None or rows.nbytes > self._most_memory:
-            return None
+        if rows is None:
+            return LeftToSpark("Spark decides what a column stores of one of its values")
+        if rows.nbytes > self._most_memory:
+            return LeftToSpark(f"its rows take more memory than {DRIVER_BYTES} allows")
 
         def write(txn: WriteTransaction, _: LateWork) -> RowCounts:
             txn.view()  # the first statement of a transaction fixes its snapshot
@@ -116,10 +124,12 @@ class ArrowExecutor:
 
         return write
 
-    def _change(self, plan: WritePlan, change: ArrowChange) -> ArrowWrite | None:
+    def _change(self, plan: WritePlan, change: ArrowChange) -> ArrowWrite | LeftToSpark:
         changes = changed_rows.changes_of(plan, change)
-        if changes is None or not self._most_bytes:
-            return None
+        if isinstance(changes, str):
+            return LeftToSpark(changes)
+        if not self._most_bytes:
+            return LeftToSpark(f"{DRIVER_BYTES} is 0")
 
         def write(txn: WriteTransaction, _: LateWork) -> RowCounts | None:
             bound = StatementSnapshots(self.files_of, txn.view()).bind(plan.scans[0])
@@ -130,11 +140,12 @@ class ArrowExecutor:
 
         return write
 
-    def _merge(self, plan: WritePlan, merge: ArrowMerge, request: Request) -> ArrowWrite | None:
+    def _merge(self, plan: WritePlan, merge: ArrowMerge, request: Request) -> ArrowWrite | LeftToSpark:
         targets = [scan for scan in plan.scans if scan.is_target]
-        if len(targets) != 1 or not self._most_bytes or not merged_rows.can_merge(plan, merge):
-            return None
-        self.sources.start()
+        if len(targets) != 1:
+            return LeftToSpark("its source reads the target too")
+        if not self._most_bytes:
+            return LeftToSpark(f"{DRIVER_BYTES} is 0")
 
         def write(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
             found = self._merged(plan, merge, request, targets[0], txn, work)
@@ -207,7 +218,7 @@ def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[St
 
 
 def _placed(plan: WritePlan, rows: Rows, slots: Slots) -> Any:
-    """The rows as placed events (acidsql/spark/write/event_rows.py)."""
+    """The rows as placed events (acidsql/writing/placed_columns.py)."""
     count = rows.num_rows
     new = np.zeros(count, np.int64) if rows.buckets is None else rows.buckets
     columns: dict[str, Any] = {BRANCH: np.zeros(count, np.int64)}

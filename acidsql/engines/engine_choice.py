@@ -1,7 +1,10 @@
-"""Which engine runs a statement: the one place that decides it, and says why. EXPLAIN prints the answer.
+"""Which engine runs a statement, by its plan and the definition of its table, and why.
 
-The rules ask the plan and the definition of the table. Values and files may still show that Spark has to do it: then
-the Arrow engine has written nothing, and Spark goes on in the same transaction."""
+The Arrow engine then looks at the values (`acidsql.arrow.executor.ArrowExecutor.prepared`), and
+`acidsql.engines.statement_engines.StatementEngines.choice` joins the two answers, which EXPLAIN prints. The rows and
+files of the table may still show that Spark has to do it: then nothing is written, and Spark goes on in the same
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,7 @@ def query_choice(plan: QueryPlan) -> Choice:
 
 
 def write_choice(plan: WritePlan | MultiWritePlan) -> Choice:
-    """The engine of a DML statement."""
+    """The engine of a DML statement, before anybody has looked at its values."""
     if isinstance(plan, MultiWritePlan):
         return _spark("several INSERTs share the rows of a query")
     table = plan.target

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from acidsql.arrow.executor import ArrowExecutor
+from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
 from acidsql.arrow.queries import check_arrow_plan
 from acidsql.arrow.scan_batches import ArrowScans, ScanBatches
-from acidsql.engines.engine_choice import may_read, query_choice, write_choice
+from acidsql.engines.engine_choice import Choice, EngineName, may_read, query_choice, write_choice
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.plan import MultiWritePlan, QueryPlan, WritePlan
+from acidsql.planner.plan import ArrowInsert, ArrowMerge, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
 from acidsql.snapshot.earlier_versions import Version
 from acidsql.spark.engine import Engine
@@ -57,6 +57,29 @@ class StatementEngines:
     def _may_read(self, rows: int) -> bool:
         is_running = self._engine.is_running
         return may_read(rows, self._engine.spark.sparkContext.defaultParallelism if is_running else None)
+
+    # -- the choice
+
+    def choice(self, plan: Plan, request: Request) -> Choice:
+        """The engine of a statement, and why, for EXPLAIN. The values of a frame are unknown here."""
+        if isinstance(plan, QueryPlan):
+            return query_choice(plan)
+        given = plan.arrow if isinstance(plan, WritePlan) else None
+        if isinstance(given, ArrowInsert) and isinstance(given.rows, FrameRows):
+            return write_choice(plan)
+        return self._decided(plan, request)[0]
+
+    def _decided(self, plan: WritePlan | MultiWritePlan, request: Request) -> tuple[Choice, ArrowWrite | None]:
+        """The engine of a DML statement, and what the Arrow engine does if it is the one."""
+        if not self.steering.may_skip_spark:
+            return Choice(EngineName.SPARK, "a test asks for it"), None
+        choice = write_choice(plan)
+        if not choice.is_arrow or isinstance(plan, MultiWritePlan):
+            return choice, None
+        prepared = self.arrow.prepared(plan, request)
+        if isinstance(prepared, LeftToSpark):
+            return Choice(EngineName.SPARK, prepared.reason), None
+        return choice, prepared
 
     # -- queries
 
@@ -98,11 +121,11 @@ class StatementEngines:
         Raises the errors of the statement, LOCK_TIMEOUT, DEADLOCK, and WRITE_CONFLICT if another transaction committed
         first.
         """
-        if isinstance(plan, MultiWritePlan) or not self.steering.may_skip_spark or not write_choice(plan).is_arrow:
+        _, prepared = self._decided(plan, request)
+        if prepared is None or isinstance(plan, MultiWritePlan):
             return self.spark.write(plan, request)
-        prepared = self.arrow.prepared(plan, request)
-        if prepared is None:
-            return self.spark.write(plan, request)
+        if isinstance(plan.arrow, ArrowMerge):
+            self.spark.start()  # it computes the source, and starts before the transaction has locks
         if self._engine.is_running:
             self._engine.require_exact_time(plan.target)
         work = LateWork()

@@ -1,1 +1,1 @@
-"""SHOW and DESCRIBE: answers from the metastore, without a Spark job."""
+"""SHOW and DESCRIBE: answers from the metastore, without a Spark job. Begin with `show`."""

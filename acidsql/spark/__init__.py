@@ -2,4 +2,5 @@
 
 `executor` runs queries and DML, `compaction` merges directories. `scan` reads tables, `write` makes files; `engine` is
 the Spark session, `frames` are DataFrames that come in and go out, `text_formats` the rows of text files, and
-`catalyst` holds every private name of Spark. Begin with `executor`. The package does not know the Arrow engine."""
+`catalyst` holds every private name of Spark. Begin with `executor`. The package does not know the Arrow engine.
+"""

@@ -1,5 +1,5 @@
 """Runs plans on Spark: one snapshot for each statement, one Spark write for each table, files published before the
-commit (dml_transactions.py).
+commit (acidsql/writing/statement_transactions.py).
 
     one ValidTxnList, one ValidWriteIdList a table -> list the directories -> the plan's query -> staged files
     -> published files

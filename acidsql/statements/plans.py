@@ -12,7 +12,6 @@ from acidsql.acid.table import Table, View, in_the_way
 from acidsql.ddl.plan_facts import altered_view
 from acidsql.ddl.plan_runner import Ddl
 from acidsql.ddl.table_lookup import TableLookup
-from acidsql.engines.engine_choice import query_choice, write_choice
 from acidsql.engines.statement_engines import StatementEngines
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
@@ -217,7 +216,7 @@ class StatementPlans:
     def _explained(self, statement: s.Statement, plan: Plan, detail: Detail, *, locks: bool) -> str:
         if locks:
             return explain_locks(on_partitions(plan, self._lookup.metastore.partition_values))
-        choice = query_choice(plan) if isinstance(plan, QueryPlan) else write_choice(plan)
+        choice = self._engines.choice(plan, Request(statement.source, {}, {}))
         text = f"{explain(plan, detail)}engine\n  {choice}\n"
         if detail is not Detail.FORMATTED:
             return text

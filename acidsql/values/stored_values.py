@@ -2,7 +2,8 @@
 
 INSERT makes NULL of a value that does not fit (acidsql.planner.stored_values.stored_sql.stored). A stream has no one
 who looks at what became of a value, so it is strict. Only the lengths of CHAR and VARCHAR are kept as INSERT keeps
-them."""
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The columns of placed events (acidsql/spark/write/event_rows.py): those that know the file they will lie in."""
+"""The columns of placed events, which both engines make.
+
+A *placed* event knows the file that it will lie in: it has the code of its slot (file_slots.py), the row ID that it
+names, its bucket, and its row. A *finished* event has the six ACID columns in place of these. Between the two, events
+are brought into the order of their files: sorted by (code, old row ID), each file is sorted as Hive needs it, and new
+rows are numbered behind the sort, so that their row IDs ascend.
+"""
 
 from __future__ import annotations
 

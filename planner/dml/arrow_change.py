@@ -1,4 +1,5 @@
-"""UPDATE and DELETE that a program without Spark can run: a condition that it can evaluate, and SET with literals."""
+"""UPDATE and DELETE whose rows the Arrow engine may find: they read their target only. The engine then looks whether it
+can evaluate the condition and the new values (acidsql/arrow/write/changed_rows.py)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """MERGE's cardinality check: two source rows must not act on one target row.
 
 Hive checks it while `hive.merge.cardinality.check` is true and fails with "Cardinality Violation in Merge statement"
-(CARDINALITY_VIOLATION). This file holds all of it: what the plan adds for the check, and the two ways to evaluate it.
+(CARDINALITY_VIOLATION). This file holds the check: what the plan adds for it, and the ways to evaluate it. The key that
+the error names is found afterwards, by `acidsql.statements.repeated_keys`, or for a frame of a method by
+`acidsql.frame_api.merge_builder`.
 
 **Planned** in one of two forms, by the number of MATCHED clauses. In both, the events of one branch,
 `WritePlan.cardinality_branch`, must not name a row twice.
@@ -16,8 +18,9 @@ The delete events of several clauses lie in several branches, so no single one o
 
 **Evaluated** by whoever has the events of each row together, sorted by row ID:
 
-- `check_condition` is SQL for Spark, over the tasks of a shuffle (spark/write/shuffled_write.py).
-- `check_sorted` looks at arrays of the driver (writing/event_files.py).
+- `check_condition` is SQL for Spark, over the tasks of a shuffle (acidsql/spark/write/shuffled_write.py).
+- `check_sorted` looks at arrays of the driver (acidsql/writing/event_files.py) or of the Arrow engine
+  (acidsql/arrow/write/merged_rows.py).
 
 Both take the columns that name a row: its staging directory, the write ID, the bucket property and the row ID.
 """

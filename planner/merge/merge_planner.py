@@ -6,7 +6,7 @@
        than Hive" 1), as the clause's index; rows without an action are left out.
     3. Compute every clause's values beside the old row.
     4. Turn each row into its events: delete the old row, insert the new one, or both.
-    5. Add what the cardinality check needs (merge_cardinality.py).
+    5. Add what the cardinality check needs (cardinality.py).
 
 A source row is "not matched" if the join left the target's row__id NULL; the columns of ON may be NULL in a target row.
 Statement IDs (hive-acid-v2.md, "What acidsql writes") start at 0000 for NOT MATCHED clauses, then come MATCHED, then

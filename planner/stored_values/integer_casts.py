@@ -80,7 +80,7 @@ def narrow(casts: Sequence[WideCast]) -> None:
 
 
 def assigned(value: exp.Expr, target: Column, settings: Mapping[str, str]) -> exp.Expr:
-    """A value of the statement or a DEFAULT, before `event_queries.stored` converts it to the column's type. Unless
+    """A value of the statement or a DEFAULT, before `stored_sql.stored` converts it to the column's type. Unless
     store assignment is strict, a DECIMAL that does not fit becomes NULL."""
     wanted = exp.DataType.build(target.type) if is_integer(target) else None
     if wanted is None or is_strict(settings):

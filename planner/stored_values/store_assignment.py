@@ -1,7 +1,7 @@
 """Store assignment: the conversion of a value to the type of the column that stores it.
 
 Hive converts as its CAST does (TypeCheckProcFactory.createConversionCast). `conversion` makes a value of which Spark's
-CAST, which `event_queries.stored` writes, gives Hive's result.
+CAST, which `stored_sql.stored` writes, gives Hive's result.
 """
 
 from __future__ import annotations

@@ -167,6 +167,19 @@ def page_named(name: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
+def test_every_module_that_a_comment_names_exists() -> None:
+    """As `narrowing.py`, or with the end of its path, as `merge/narrowing.py`."""
+    known = {path.relative_to(ROOT).as_posix() for path in SOURCES}
+    missing = set()
+    for path in SOURCES:
+        if path.is_relative_to(ROOT / "tests"):
+            continue
+        for named in re.findall(r"(?<![\w/.*])((?:\w+/)*\w+\.py)\b", path.read_text(encoding="utf-8")):
+            if not any(f"/{one}".endswith(f"/{named}") for one in known):
+                missing.add(f"{path.relative_to(ROOT)}: {named}")
+    assert missing <= {"docs/scripts/tested_components.py: tests/FILE.py"}
+
+
 def test_every_page_that_the_code_names_exists() -> None:
     names = {name for name, _, _ in citations()}
     assert {"spark-findings.md", "semantics.md", "hive-acid-v2.md"} <= names

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from acidsql.acid.partition_names import DEFAULT_PARTITION
-from acidsql.arrow.executor import ArrowExecutor, ArrowWrite
+from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
 from acidsql.planner.plan import WritePlan
 from acidsql.planner.write_strategy import STRATEGIES, ByDriver, StrategyKind
 from acidsql.request import Request
@@ -354,10 +354,10 @@ def _counted_without_spark(done: Counter[str]) -> Iterator[None]:
     """Counts the statements inside that needed no Spark."""
     prepared = ArrowExecutor.prepared
 
-    def counted(self: ArrowExecutor, plan: WritePlan, request: Request) -> ArrowWrite | None:
+    def counted(self: ArrowExecutor, plan: WritePlan, request: Request) -> ArrowWrite | LeftToSpark:
         write = prepared(self, plan, request)
-        if write is None:
-            return None
+        if isinstance(write, LeftToSpark):
+            return write
 
         def counting(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
             counts = write(txn, work)

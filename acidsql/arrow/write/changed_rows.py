@@ -1,4 +1,4 @@
-"""The rows that an UPDATE or DELETE changes, found by pyarrow, as placed events (acidsql/spark/write/event_rows.py)."""
+"""The rows that an UPDATE or DELETE changes, found by pyarrow, as placed events (acidsql/writing/placed_columns.py)."""
 
 from __future__ import annotations
 
@@ -34,17 +34,20 @@ class Changes:
     new_values: Mapping[str, pa.Array]
 
 
-def changes_of(plan: WritePlan, given: ArrowChange) -> Changes | None:
-    """The changes, if there is no doubt about the condition, about what SET stores, and about the new rows' places."""
+def changes_of(plan: WritePlan, given: ArrowChange) -> Changes | str:
+    """The changes, or why Spark has to make them: the condition, what SET stores, or the places of the new rows are not
+    certain here."""
     table = plan.target
     predicate = row_predicate(given.condition, lambda node: column_of(node, given, table))
     if undecided(predicate) is not None:
-        return None
+        return "only Spark evaluates its condition"
     columns = {c.name: c for c in table.columns}
     values = {name: stored_literals((tree,), columns[name]) for name, tree in given.new_values.items()}
     known = {name: array for name, array in values.items() if array is not None}
-    if len(known) < len(values) or (values and not makes_rows(table)):
-        return None
+    if len(known) < len(values):
+        return "only Spark computes what SET stores"
+    if values and not makes_rows(table):
+        return f"only Spark makes new rows of {table.qualified}"
     return Changes(predicate, known)
 
 

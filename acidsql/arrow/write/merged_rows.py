@@ -1,9 +1,10 @@
-"""The rows that a MERGE changes and inserts, found by pyarrow, as placed events (acidsql/spark/write/event_rows.py).
+"""The rows that a MERGE changes and inserts, found by pyarrow, as placed events (acidsql/writing/placed_columns.py).
 
 The rows of the source are in memory, with the number of the clause that acts on a target row with their key, and of the
-one that acts if there is no such row (acidsql/planner/merge/arrow_merge.py). The target is read once, and each of its
+one that acts if there is no such row (planner/merge/arrow_merge.py). The target is read once, and each of its
 rows looks for its key among those of the source. No two rows of the source have one key, so that no target row can be
-changed twice, and the cardinality check has nothing to find."""
+changed twice, and the cardinality check has nothing to find.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placed events (acidsql/spark/write/event_rows.py) of a statement whose rows this process has found."""
+"""Placed events (acidsql/writing/placed_columns.py) of a statement whose rows this process has found."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Spark's readers open bare paths, in executors that have no acidsql. So the drive
 before and after each job of a frame, as long as no lock guards them: statements of the reader's own session take its
 locks away, and the locks end with the transaction of START TRANSACTION and with the result. Where a statement of the
 session has removed files, `FrameReaders` also makes the file indexes of all frames and views on them name a path that
-cannot be read, because a view of the user's session has no Python of acidsql around its jobs."""
+cannot be read, because a view of the user's session has no Python of acidsql around its jobs.
+"""
 
 from __future__ import annotations
 

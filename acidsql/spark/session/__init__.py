@@ -1,1 +1,4 @@
-"""The Spark session behind the engine: its start, its settings, its time zone, its jobs, and the loss of its JVM."""
+"""The Spark session behind the engine: its start, settings, time zone, jobs, and the loss of its JVM.
+
+Begin with `session_start`; `acidsql.spark.engine` uses all of it.
+"""

@@ -1,9 +1,7 @@
 """The columns of events on their way to staged files, as SQL that the write strategies share.
 
-A *placed* event has the code of its slot (acidsql/writing/file_slots.py), its file to be, the row
-ID that it names, its bucket, and its row as it is filed. A *finished* event has the six ACID columns in place of these.
-Between the two, a strategy brings the events into the order of their files. Sorted by (code, old row ID), each file is
-sorted as Hive needs it; new rows are numbered behind the sort, so that their row IDs ascend.
+acidsql/writing/placed_columns.py says what a placed and a finished event is. A strategy brings the events from the one
+form to the other.
 """
 
 from __future__ import annotations
