@@ -26,38 +26,8 @@ from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import CreateTable, InsertDirectory
 from acidsql.metastore.transactions import Transactions
-from acidsql.planner.ddl.ddl_plan import (
-    AssignLocation,
-    CollectStatistics,
-    DdlPlan,
-    DdlStatement,
-    EmptyTable,
-    LoadFiles,
-    MovePartition,
-    MoveTable,
-    RedefineColumns,
-    RedefineDatabase,
-    RedefineStorage,
-    RedefineTable,
-    RegisterDatabase,
-    RegisterPartitions,
-    RegisterTable,
-    RegisterView,
-    RemoveDatabase,
-    RemovePartitions,
-    RemoveProperties,
-    RemoveTable,
-    RemoveView,
-    RepairPartitions,
-    ReplaceView,
-    RequestCompaction,
-    Step,
-    StoreStatistics,
-    TakePartitions,
-    Touch,
-    UpdateProperties,
-    ViewDefinition,
-)
+from acidsql.planner.ddl import ddl_plan as steps
+from acidsql.planner.ddl.ddl_plan import DdlPlan, DdlStatement, Step, ViewDefinition
 from acidsql.planner.ddl.ddl_planner import plan_ddl
 from acidsql.planner.lock_requests import exclusive_lock
 from acidsql.storage.file_systems import FilesOf, is_local
@@ -165,51 +135,51 @@ def _run_steps(plan: DdlPlan, run: PlanRun) -> PlanRun:
 
 def _run_step(step: Step, run: PlanRun) -> None:
     match step:
-        case RegisterDatabase():
+        case steps.RegisterDatabase():
             database_changes.register(step, run)
-        case RedefineDatabase():
+        case steps.RedefineDatabase():
             database_changes.redefine(step, run)
-        case RemoveDatabase():
+        case steps.RemoveDatabase():
             database_changes.remove(step, run)
-        case RegisterTable():
+        case steps.RegisterTable():
             table_changes.register(step, run)
-        case RemoveTable():
+        case steps.RemoveTable():
             table_changes.remove(step, run)
-        case MoveTable():
+        case steps.MoveTable():
             table_changes.move(step, run)
-        case AssignLocation():
+        case steps.AssignLocation():
             table_changes.assign_location(step, run)
-        case RedefineColumns():
+        case steps.RedefineColumns():
             table_changes.redefine_columns(step, run)
-        case RedefineTable():
+        case steps.RedefineTable():
             run.metastore.alter_table(step.table, step.new)
-        case RedefineStorage():
+        case steps.RedefineStorage():
             storage_changes.redefine(step, run)
-        case StoreStatistics():
+        case steps.StoreStatistics():
             statistics_changes.store(step, run)
-        case Touch():
+        case steps.Touch():
             partition_changes.require(step, run)
-        case UpdateProperties():
+        case steps.UpdateProperties():
             property_changes.update(step, run)
-        case RemoveProperties():
+        case steps.RemoveProperties():
             property_changes.remove(step, run)
-        case RegisterPartitions():
+        case steps.RegisterPartitions():
             partition_changes.register(step, run)
-        case RemovePartitions():
+        case steps.RemovePartitions():
             partition_changes.remove(step, run)
-        case RepairPartitions():
+        case steps.RepairPartitions():
             partition_repair.repair(step, run)
-        case MovePartition():
+        case steps.MovePartition():
             partition_changes.move(step, run)
-        case TakePartitions():
+        case steps.TakePartitions():
             partition_changes.take(step, run)
-        case RegisterView():
+        case steps.RegisterView():
             view_changes.register(step, run)
-        case ReplaceView():
+        case steps.ReplaceView():
             view_changes.change(step, run)
-        case RemoveView():
+        case steps.RemoveView():
             view_changes.remove(step, run)
-        case EmptyTable() | LoadFiles() | RequestCompaction() | CollectStatistics():
+        case steps.EmptyTable() | steps.LoadFiles() | steps.RequestCompaction() | steps.CollectStatistics():
             raise AssertionError(f"{type(step).__name__} is run by a component that reads rows or files")
         case _:
             assert_never(step)

@@ -10,39 +10,8 @@ from acidsql.acid.table import View
 from acidsql.acid.write_ids import StatementId
 from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, PartitionItem, ReplaceColumns
 from acidsql.metastore.catalog import Database
-from acidsql.planner.ddl.ddl_plan import (
-    FIRST_INSERT_ONLY,
-    AssignLocation,
-    CollectStatistics,
-    ColumnAction,
-    Conversion,
-    DdlPlan,
-    EmptyTable,
-    LoadFiles,
-    MovePartition,
-    MoveTable,
-    RedefineColumns,
-    RedefineDatabase,
-    RedefineStorage,
-    RedefineTable,
-    RegisterDatabase,
-    RegisterPartitions,
-    RegisterTable,
-    RegisterView,
-    RemoveDatabase,
-    RemovePartitions,
-    RemoveProperties,
-    RemoveTable,
-    RemoveView,
-    RepairPartitions,
-    ReplaceView,
-    RequestCompaction,
-    Step,
-    StoreStatistics,
-    TakePartitions,
-    Touch,
-    UpdateProperties,
-)
+from acidsql.planner.ddl import ddl_plan as steps
+from acidsql.planner.ddl.ddl_plan import DdlPlan, Step
 from acidsql.planner.ddl.partition_spec import comparison_text, default_location, name_of_partition
 from acidsql.planner.explain import explain_locks
 
@@ -65,19 +34,19 @@ def _lines(plan: DdlPlan) -> Iterator[str]:
 
 def _step(step: Step) -> Iterator[str]:
     match step:
-        case RegisterDatabase(database):
+        case steps.RegisterDatabase(database):
             yield f"adds {database.name} to the catalog, at {database.location}"
-        case RedefineDatabase(database, new):
+        case steps.RedefineDatabase(database, new):
             yield from _redefined_database(database, new)
-        case RemoveDatabase(database):
+        case steps.RemoveDatabase(database):
             yield f"removes {database.name} from the catalog"
             for location in filter(None, (database.location, database.managed_location)):
                 yield f"removes {location} if no file lies in it"
-        case RegisterTable(table):
+        case steps.RegisterTable(table):
             yield f"adds {table.qualified} to the {'tables of the session' if table.temporary else 'catalog'}"
             place = table.location or "a directory below the session's"
             yield f"adopts the files in {place}" if step.adopts else f"makes {place}"
-        case RemoveTable(table):
+        case steps.RemoveTable(table):
             yield f"removes {table.qualified} from the catalog"
             yield (
                 f"leaves {table.location}: the table is external"
@@ -85,29 +54,29 @@ def _step(step: Step) -> Iterator[str]:
                 else f"removes {table.location} if nothing of another table lies in it"
                 + _past_the_trash(step.skips_trash)
             )
-        case EmptyTable(table):
+        case steps.EmptyTable(table):
             does = "writes an empty base_W in" if table.is_transactional else "removes the files in"
             yield f"{does} {_emptied(step)}"
-        case LoadFiles():
+        case steps.LoadFiles():
             yield from _load(step)
-        case CollectStatistics(table, partition, scans):
+        case steps.CollectStatistics(table, partition, scans):
             of = f"the partitions with {_clause(partition)}" if partition else table.qualified
             yield f"counts the {'rows and the ' if scans else ''}files of {of}"
             yield "stores the numbers in the catalog"
-        case RequestCompaction(table, action):
+        case steps.RequestCompaction(table, action):
             each = " of each partition" if table.partition_columns and not action.partition else ""
             yield f"queues a {action.type} compaction{each}"
-        case RegisterView(view):
+        case steps.RegisterView(view):
             yield f"adds the view {view.qualified} to the catalog"
             yield from _definition(view)
-        case ReplaceView(view, new):
+        case steps.ReplaceView(view, new):
             if new.qualified != view.qualified:
                 yield f"renames the view {view.qualified} to {new.qualified} in the catalog"
             else:
                 yield f"changes the view {view.qualified} in the catalog"
             if new.expanded != view.expanded:
                 yield from _definition(new)
-        case RemoveView(view):
+        case steps.RemoveView(view):
             yield f"removes the view {view.qualified} from the catalog"
         case _:
             yield from _alter(step)
@@ -132,51 +101,51 @@ def _definition(view: View) -> Iterator[str]:
 
 
 def _alter(
-    step: MoveTable
-    | RedefineColumns
-    | RedefineTable
-    | RedefineStorage
-    | StoreStatistics
-    | Touch
-    | UpdateProperties
-    | RemoveProperties
-    | AssignLocation
-    | RegisterPartitions
-    | RemovePartitions
-    | RepairPartitions
-    | MovePartition
-    | TakePartitions,
+    step: steps.MoveTable
+    | steps.RedefineColumns
+    | steps.RedefineTable
+    | steps.RedefineStorage
+    | steps.StoreStatistics
+    | steps.Touch
+    | steps.UpdateProperties
+    | steps.RemoveProperties
+    | steps.AssignLocation
+    | steps.RegisterPartitions
+    | steps.RemovePartitions
+    | steps.RepairPartitions
+    | steps.MovePartition
+    | steps.TakePartitions,
 ) -> Iterator[str]:
     match step:
-        case MoveTable(table, renamed, move):
+        case steps.MoveTable(table, renamed, move):
             yield f"renames {table.qualified} to {renamed.qualified} in the catalog"
             yield f"moves {move.source} to {move.target}" if move else f"leaves its files in {table.location}"
-        case RedefineColumns(_, action):
+        case steps.RedefineColumns(_, action):
             yield _columns(action)
-        case RedefineTable():
+        case steps.RedefineTable():
             yield step.change
-        case RedefineStorage(table, _, _, values):
+        case steps.RedefineStorage(table, _, _, values):
             of = "" if values is None else f", of the partition {name_of_partition(table, values)}"
             yield f"{step.change}{of}"
-        case StoreStatistics(_, statistics, items):
+        case steps.StoreStatistics(_, statistics, items):
             shown = ", ".join(f"'{key}'='{value}'" for key, value in statistics.items())
             of = f" of the partitions with {_clause(items)}" if items else ""
             yield f"sets the statistics {shown}{of}"
-        case Touch():
+        case steps.Touch():
             yield "changes nothing"
-        case UpdateProperties(_, properties, conversion):
+        case steps.UpdateProperties(_, properties, conversion):
             pairs = (f"'{key}'='{value}'" for key, value in properties.items())
             yield f"sets {', '.join(pairs)}"
             yield from _conversion(conversion)
-        case RemoveProperties(_, keys):
+        case steps.RemoveProperties(_, keys):
             yield f"removes the properties {', '.join(keys)}"
-        case AssignLocation(table, location, values):
+        case steps.AssignLocation(table, location, values):
             of = table.qualified if values is None else f"the partition {name_of_partition(table, values)}"
             yield f"sets the location of {of} to {location}; no file moves"
-        case RegisterPartitions(table, partitions):
+        case steps.RegisterPartitions(table, partitions):
             for partition in partitions:
                 yield f"adds the partition {name_of_partition(table, partition.values)} at {partition.location}"
-        case RemovePartitions(table, clauses):
+        case steps.RemovePartitions(table, clauses):
             for clause in clauses:
                 yield f"removes the partitions with {_clause(clause)} from the catalog"
             yield (
@@ -184,15 +153,15 @@ def _alter(
                 if table.external
                 else "removes those of their directories in which nothing else lies" + _past_the_trash(step.skips_trash)
             )
-        case RepairPartitions(table):
+        case steps.RepairPartitions(table):
             verbs = ("reports", "reports") if step.reports_only else ("adds", "removes")
             if step.adds:
                 yield f"{verbs[0]} the partitions whose directories lie in {table.location} and that the catalog lacks"
             if step.drops:
                 yield f"{verbs[1]} the partitions of the catalog that have no directory"
-        case TakePartitions(table, source, partition):
+        case steps.TakePartitions(table, source, partition):
             yield f"moves the partitions of {source.qualified} with {_clause(partition)} to {table.qualified}"
-        case MovePartition(table, old, new):
+        case steps.MovePartition(table, old, new):
             yield f"renames the partition {name_of_partition(table, old)} to {name_of_partition(table, new)}"
             yield from _partition_move(step)
         case _:
@@ -203,13 +172,13 @@ def _past_the_trash(skips_trash: bool) -> str:
     return ", without moving files to a trash" if skips_trash else ""
 
 
-def _emptied(step: EmptyTable) -> str:
+def _emptied(step: steps.EmptyTable) -> str:
     if not step.table.partition_columns:
         return step.table.location
     return f"its partitions with {_clause(step.partition)}" if step.partition else "its partitions"
 
 
-def _load(step: LoadFiles) -> Iterator[str]:
+def _load(step: steps.LoadFiles) -> Iterator[str]:
     table, partition = step.table, step.partition
     if partition is not None and step.is_new:
         yield f"adds the partition {name_of_partition(table, partition.values)} at {partition.location}"
@@ -220,7 +189,7 @@ def _load(step: LoadFiles) -> Iterator[str]:
         yield "removes the files that lay there"
 
 
-def _columns(action: ColumnAction) -> str:
+def _columns(action: steps.ColumnAction) -> str:
     match action:
         case AddColumns(columns):
             return f"adds the columns {', '.join(map(_column, columns))}"
@@ -237,12 +206,12 @@ def _column(definition: ColumnDefinition) -> str:
     return f"{definition.name.value} {definition.type}"
 
 
-def _conversion(conversion: Conversion | None) -> Iterator[str]:
+def _conversion(conversion: steps.Conversion | None) -> Iterator[str]:
     match conversion:
-        case Conversion.FULL_ACID:
+        case steps.Conversion.FULL_ACID:
             yield "converts the table to full ACID; no file moves"
-        case Conversion.INSERT_ONLY:
-            yield f"moves the files to {delta_name(FIRST_INSERT_ONLY, StatementId(0))}"
+        case steps.Conversion.INSERT_ONLY:
+            yield f"moves the files to {delta_name(steps.FIRST_INSERT_ONLY, StatementId(0))}"
             yield "converts the table to insert-only"
         case None:
             return
@@ -250,7 +219,7 @@ def _conversion(conversion: Conversion | None) -> Iterator[str]:
             assert_never(conversion)
 
 
-def _partition_move(step: MovePartition) -> Iterator[str]:
+def _partition_move(step: steps.MovePartition) -> Iterator[str]:
     if step.table.external:
         yield "leaves its directory: the table is external"
         return

@@ -13,38 +13,11 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
 from acidsql.metastore.catalog import DEFAULT_DATABASE, Database, Partition
 from acidsql.metastore.lock_components import LockComponent
+from acidsql.planner.ddl import ddl_plan as steps
 from acidsql.planner.ddl.constraint_changes import with_constraint, without_constraint
 from acidsql.planner.ddl.create_defaults import with_defaults
 from acidsql.planner.ddl.create_like import with_columns_of
-from acidsql.planner.ddl.ddl_plan import (
-    AssignLocation,
-    CollectStatistics,
-    DdlFacts,
-    DdlPlan,
-    DdlStatement,
-    EmptyTable,
-    LoadFiles,
-    Move,
-    MovePartition,
-    MoveTable,
-    RedefineColumns,
-    RedefineDatabase,
-    RedefineStorage,
-    RedefineTable,
-    RegisterDatabase,
-    RegisterPartitions,
-    RegisterTable,
-    RemoveDatabase,
-    RemovePartitions,
-    RemoveProperties,
-    RemoveTable,
-    RemoveView,
-    RepairPartitions,
-    RequestCompaction,
-    Step,
-    Touch,
-    UpdateProperties,
-)
+from acidsql.planner.ddl.ddl_plan import DdlFacts, DdlPlan, DdlStatement, Step
 from acidsql.planner.ddl.ddl_settings import ignores_missing
 from acidsql.planner.ddl.exchange_partition import exchange_step
 from acidsql.planner.ddl.partition_spec import default_location, name_of_partition, partition_values
@@ -101,13 +74,13 @@ def _create_database(statement: s.CreateDatabase, facts: DdlFacts) -> DdlPlan:
     location = statement.location or f"{facts.warehouse}/{name}.db"
     properties = dict(statement.properties)
     database = Database(name, location, statement.comment, properties, statement.managed_location)
-    return DdlPlan(title, (), (RegisterDatabase(database, span),))
+    return DdlPlan(title, (), (steps.RegisterDatabase(database, span),))
 
 
 def _alter_database(statement: s.AlterDatabase, facts: DdlFacts) -> DdlPlan:
     """Takes no lock, as in Hive: the change affects no table and no running statement."""
     database = facts.databases[statement.database.value]
-    step = RedefineDatabase(database, _altered(database, statement.action), statement.database.span)
+    step = steps.RedefineDatabase(database, _altered(database, statement.action), statement.database.span)
     return DdlPlan(f"ALTER DATABASE {database.name}", (), (step,))
 
 
@@ -133,8 +106,8 @@ def _drop_database(statement: s.DropDatabase, facts: DdlFacts) -> DdlPlan:
     if database is None:
         return DdlPlan(title)
     contents = () if name == DEFAULT_DATABASE else facts.contents
-    removals = (RemoveView(r) if isinstance(r, View) else RemoveTable(r, r.skips_trash) for r in contents)
-    return DdlPlan(title, (exclusive_lock(name, None),), (*removals, RemoveDatabase(database)))
+    removals = (steps.RemoveView(r) if isinstance(r, View) else steps.RemoveTable(r, r.skips_trash) for r in contents)
+    return DdlPlan(title, (exclusive_lock(name, None),), (*removals, steps.RemoveDatabase(database)))
 
 
 # ------------------------------------------------------------------------------------------------ tables
@@ -152,7 +125,7 @@ def _create_table(statement: s.CreateTable, facts: DdlFacts) -> DdlPlan:
         statement = with_columns_of(statement, source)
     statement = with_defaults(statement, facts.settings)
     database = facts.database_of(statement.table)
-    step = RegisterTable(
+    step = steps.RegisterTable(
         defined_table(statement, database),
         adopts=statement.location is not None,
         write_ids=dict(statement.properties).get(ADOPT_WRITE_IDS),
@@ -171,7 +144,7 @@ def _drop_table(statement: s.DropTable, facts: DdlFacts) -> DdlPlan:
     if table is None:
         return DdlPlan(title)
     on_table = () if table.external else (exclusive_lock(table.database, table.name),)
-    step = RemoveTable(table, statement.purge or table.skips_trash)
+    step = steps.RemoveTable(table, statement.purge or table.skips_trash)
     return DdlPlan(title, (database_lock(table.database), *on_table), (step,))
 
 
@@ -181,7 +154,7 @@ def _repair_table(statement: s.RepairTable, facts: DdlFacts) -> DdlPlan:
     table, span = facts.table(statement.table), statement.table.span
     if not table.partition_columns:
         raise AcidSqlError(Condition.NOT_PARTITIONED, span=span, table=table.qualified)
-    step = RepairPartitions(table, statement.adds, statement.drops, not statement.repairs, span)
+    step = steps.RepairPartitions(table, statement.adds, statement.drops, not statement.repairs, span)
     return DdlPlan(f"MSCK TABLE {table.qualified}", (exclusive_lock(table.database, table.name),), (step,))
 
 
@@ -195,32 +168,32 @@ def _analyze_table(statement: s.AnalyzeTable, facts: DdlFacts) -> DdlPlan:
         raise AcidSqlError(Condition.NOT_PARTITIONED, span=span, table=table.qualified)
     for name in statement.columns or ():
         require_column(name, table.column_names)
-    step = CollectStatistics(table, statement.partition, statement.scans, span)
+    step = steps.CollectStatistics(table, statement.partition, statement.scans, span)
     locks = analyze_locks(table, facts.settings, reads=statement.scans)
     return DdlPlan(f"ANALYZE TABLE {table.qualified}", locks, (step,))
 
 
-def truncate_step(statement: s.TruncateTable, table: Table) -> EmptyTable:
+def truncate_step(statement: s.TruncateTable, table: Table) -> steps.EmptyTable:
     """Raises TRUNCATE_EXTERNAL, NOT_PARTITIONED."""
     span = statement.table.span
     if table.external:
         raise AcidSqlError(Condition.TRUNCATE_EXTERNAL, span=span, table=table.qualified)
     if statement.partition and not table.partition_columns:
         raise AcidSqlError(Condition.NOT_PARTITIONED, span=span, table=table.qualified)
-    return EmptyTable(table, statement.partition)
+    return steps.EmptyTable(table, statement.partition)
 
 
-def truncate_locks(step: EmptyTable) -> tuple[LockComponent, ...]:
+def truncate_locks(step: steps.EmptyTable) -> tuple[LockComponent, ...]:
     return overwrite_locks(step.table, ())
 
 
-def load_step(statement: s.LoadData, table: Table, partitions: Sequence[Partition]) -> LoadFiles:
+def load_step(statement: s.LoadData, table: Table, partitions: Sequence[Partition]) -> steps.LoadFiles:
     """`partitions` are the table's: the clause may spell the values of one otherwise (`q=01`).
 
     Raises PARTITION_REQUIRED, LOCATION_NOT_EMPTY, and what `partition_values` raises.
     """
     span = statement.target.span
-    step = LoadFiles(table, statement.path, copies=statement.local, overwrites=statement.overwrite)
+    step = steps.LoadFiles(table, statement.path, copies=statement.local, overwrites=statement.overwrite)
     if not statement.partition:
         if table.partition_columns:
             hint = f"PARTITION ({', '.join(f'{c.name} = ..' for c in table.partition_columns)})"
@@ -236,7 +209,7 @@ def load_step(statement: s.LoadData, table: Table, partitions: Sequence[Partitio
     return replace(step, partition=Partition(values, location), is_new=True)
 
 
-def load_locks(step: LoadFiles) -> tuple[LockComponent, ...]:
+def load_locks(step: steps.LoadFiles) -> tuple[LockComponent, ...]:
     """Those of INSERT or INSERT OVERWRITE, on the partition that the statement names."""
     locks = (overwrite_locks if step.overwrites else insert_locks)(step.table, ())
     if step.partition is None:
@@ -266,30 +239,30 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
     table, span, action = facts.table(statement.table), statement.table.span, statement.action
     match action:
         case s.AddColumns() | s.ChangeColumn() | s.ReplaceColumns():
-            return RedefineColumns(table, action, span)
+            return steps.RedefineColumns(table, action, span)
         case s.AddConstraint(constraint):
             changed = with_constraint(table, constraint, facts.database)
-            return RedefineTable(table, changed, f"adds the constraint {constraint.name.value}")
+            return steps.RedefineTable(table, changed, f"adds the constraint {constraint.name.value}")
         case s.DropConstraint(name):
-            return RedefineTable(table, without_constraint(table, name), f"removes the constraint {name.value}")
+            return steps.RedefineTable(table, without_constraint(table, name), f"removes the constraint {name.value}")
         case s.AddPartitions():
             named = ((partition_values(items, table, span), location) for items, location in action.partitions)
             partitions = (Partition(values, place or default_location(table, values)) for values, place in named)
-            return RegisterPartitions(table, tuple(partitions), action.if_not_exists, span)
+            return steps.RegisterPartitions(table, tuple(partitions), action.if_not_exists, span)
         case s.DropPartitions():
             if_exists = action.if_exists or ignores_missing(facts.settings)
-            return RemovePartitions(table, action.partitions, if_exists, action.purge or table.skips_trash, span)
+            return steps.RemovePartitions(table, action.partitions, if_exists, action.purge or table.skips_trash, span)
         case s.RenamePartition():
             old, new = (partition_values(items, table, span) for items in (action.partition, action.new_partition))
             spans = (items[0].column.span for items in (action.partition, action.new_partition))
-            return MovePartition(table, old, new, *spans)
+            return steps.MovePartition(table, old, new, *spans)
         case s.RenameTable():
             return _rename(table, action, facts)
         case s.SetTableProperties():
             properties = {known_key(key): value for key, value in action.properties}
-            return UpdateProperties(table, properties, conversion(table, properties), span)
+            return steps.UpdateProperties(table, properties, conversion(table, properties), span)
         case s.UnsetTableProperties():
-            return RemoveProperties(table, tuple(map(known_key, action.keys)), action.if_exists, span)
+            return steps.RemoveProperties(table, tuple(map(known_key, action.keys)), action.if_exists, span)
         case s.SetLocation():
             return _assign_location(table, statement, action)
         case (
@@ -303,32 +276,32 @@ def _alter_step(statement: s.AlterTable, facts: DdlFacts) -> Step:
         ):
             return _redefine_storage(table, action, span)
         case s.Touch():
-            return Touch(table, tuple(partition_values(items, table, span) for items in action.partitions), span)
+            return steps.Touch(table, tuple(partition_values(items, table, span) for items in action.partitions), span)
         case s.UpdateStatistics():
             return statistics_step(table, action, span)
         case s.UpdateColumnStatistics(column, _, partition):
             require_column(column, [c.name for c in table.columns])
-            return Touch(table, (partition_values(partition, table, span),) if partition else (), span)
+            return steps.Touch(table, (partition_values(partition, table, span),) if partition else (), span)
         case s.SetOwner(owner, kind):
             owned = replace(table, owner=owner, owner_kind=kind)
-            return RedefineTable(table, owned, f"sets the owner to the {kind.value.lower()} {owner}")
+            return steps.RedefineTable(table, owned, f"sets the owner to the {kind.value.lower()} {owner}")
         case s.ExchangePartition():
             return exchange_step(table, facts.table(action.other), action, span)
         case s.Compact():
-            return RequestCompaction(table, action)
+            return steps.RequestCompaction(table, action)
         case _:
             assert_never(action)
 
 
-def _redefine_storage(table: Table, action: StorageAction, span: Span | None) -> RedefineStorage:
+def _redefine_storage(table: Table, action: StorageAction, span: Span | None) -> steps.RedefineStorage:
     new, change = with_storage(table, action, span), change_text(action)
     if not action.partition:
-        return RedefineStorage(table, new, change, span=span)
+        return steps.RedefineStorage(table, new, change, span=span)
     values = partition_values(action.partition, table, span)
-    return RedefineStorage(table, new, change, values, span, action.partition[0].column.span)
+    return steps.RedefineStorage(table, new, change, values, span, action.partition[0].column.span)
 
 
-def _rename(table: Table, action: s.RenameTable, facts: DdlFacts) -> MoveTable:
+def _rename(table: Table, action: s.RenameTable, facts: DdlFacts) -> steps.MoveTable:
     """As in Hive, the directory moves if the table is managed and has its default location."""
     new_name = action.new_name
     check_table_name(new_name.name, new_name.span)
@@ -340,11 +313,11 @@ def _rename(table: Table, action: s.RenameTable, facts: DdlFacts) -> MoveTable:
         d.location_of(transactional=table.is_transactional) for d in (facts.databases[table.database], database)
     )
     moves = not table.external and table.location == f"{place}/{table.name}"
-    move = Move(table.location, f"{new_place}/{new_name.name}") if moves else None
-    return MoveTable(table, replace(table, database=database.name, name=new_name.name), move)
+    move = steps.Move(table.location, f"{new_place}/{new_name.name}") if moves else None
+    return steps.MoveTable(table, replace(table, database=database.name, name=new_name.name), move)
 
 
-def _assign_location(table: Table, statement: s.AlterTable, action: s.SetLocation) -> AssignLocation:
+def _assign_location(table: Table, statement: s.AlterTable, action: s.SetLocation) -> steps.AssignLocation:
     """Only plain tables can get another location. As in Hive no file moves: the table has the files that lie there."""
     span = statement.table.span
     if table.is_transactional:
@@ -355,6 +328,6 @@ def _assign_location(table: Table, statement: s.AlterTable, action: s.SetLocatio
         hint = "CREATE TABLE .. LOCATION adopts the directory of a transactional table."
         raise AcidSqlError(Condition.ALTER_REFUSED, span=span, message=message, hint=hint)
     if not action.partition:
-        return AssignLocation(table, action.location, span=span)
+        return steps.AssignLocation(table, action.location, span=span)
     values = partition_values(action.partition, table, span)
-    return AssignLocation(table, action.location, values, span, action.partition[0].column.span)
+    return steps.AssignLocation(table, action.location, values, span, action.partition[0].column.span)

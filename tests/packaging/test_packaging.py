@@ -9,6 +9,7 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -56,6 +57,20 @@ def test_every_module_has_its_layer_and_its_side_of_the_engine() -> None:
     }
     gives_frames = {"connection", "dbapi", "session", "streaming"}
     assert without_engine | pure | gives_frames | {"spark", "errors"} == modules
+
+
+LONG: Final = {
+    "acidsql/session.py": "the public methods with their documentation",
+    "grammar/dialect.py": "the classes that sqlglot wants in one dialect",
+    "acidsql/metastore/hive/thrift_catalog.py": "the catalog of a Hive Metastore",
+}
+"""Files that may be longer than one sitting, and why."""
+
+
+def test_a_file_of_the_package_is_for_one_sitting() -> None:
+    files = [path for folder in ("acidsql", "grammar", "planner") for path in (ROOT / folder).rglob("*.py")]
+    lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {name for name, length in lengths.items() if length > 460} == LONG.keys()
 
 
 # ------------------------------------------------------------------------------------------------ the wheel
