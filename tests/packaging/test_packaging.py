@@ -62,7 +62,6 @@ def test_every_module_has_its_layer_and_its_side_of_the_engine() -> None:
 LONG: Final = {
     "acidsql/session.py": "the public methods with their documentation",
     "grammar/dialect.py": "the classes that sqlglot wants in one dialect",
-    "acidsql/metastore/hive/thrift_catalog.py": "the catalog of a Hive Metastore",
 }
 """Files that may be longer than one sitting, and why."""
 

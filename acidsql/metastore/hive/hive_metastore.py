@@ -16,6 +16,7 @@ from acidsql.metastore.hive.service_uri import Address
 from acidsql.metastore.hive.thrift_catalog import HiveCatalog
 from acidsql.metastore.hive.thrift_compactions import HiveCompactions
 from acidsql.metastore.hive.thrift_connection import HiveConnections
+from acidsql.metastore.hive.thrift_statistics import HiveStatistics
 from acidsql.metastore.hive.thrift_stream_tables import STREAMS
 from acidsql.metastore.hive.thrift_streams import HiveStreams
 from acidsql.metastore.hive.thrift_write_ids import WriteState
@@ -24,7 +25,7 @@ from acidsql.metastore.partition_exchange import exchange_in_steps
 _FIRST: Final = WriteId(1)
 
 
-class HiveMetastore(HiveCatalog, HiveCompactions, HiveStreams):
+class HiveMetastore(HiveCatalog, HiveStatistics, HiveCompactions, HiveStreams):
     """A `Metastore` over Thrift; also a context manager. client.py documents the methods.
 
     Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, and METASTORE_FAILED with the metastore's
