@@ -20,12 +20,13 @@ from acidsql.metastore.hive.thrift_statistics import HiveStatistics
 from acidsql.metastore.hive.thrift_stream_tables import STREAMS
 from acidsql.metastore.hive.thrift_streams import HiveStreams
 from acidsql.metastore.hive.thrift_write_ids import WriteState
+from acidsql.metastore.hive.written_files import HiveWrittenFiles
 from acidsql.metastore.partition_exchange import exchange_in_steps
 
 _FIRST: Final = WriteId(1)
 
 
-class HiveMetastore(HiveCatalog, HiveStatistics, HiveCompactions, HiveStreams):
+class HiveMetastore(HiveCatalog, HiveStatistics, HiveCompactions, HiveStreams, HiveWrittenFiles):
     """A `Metastore` over Thrift; also a context manager. client.py documents the methods.
 
     Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, and METASTORE_FAILED with the metastore's

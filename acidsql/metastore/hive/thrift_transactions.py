@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from typing import Any, Final
@@ -15,9 +15,7 @@ from thrift.Thrift import TApplicationException
 from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
-from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.thrift_connection import AnswerLostError, HiveConnections, Request
@@ -29,7 +27,6 @@ from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import Resource, resource
 from acidsql.metastore.process_identity import is_named_gone, process_name, without_process_name
 from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, TXN_TIMEOUT, Conflict, Lock, Patience, Transaction
-from acidsql.metastore.written_files import Leftover
 
 _TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
 _WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)
@@ -247,27 +244,6 @@ class HiveTransactions:
         """None: the metastore has no call for it."""
         return None
 
-    def last_write_id(self, table: Table) -> WriteId | None:
-        """None: there is no such call."""
-        return None
-
-    def is_unchecked(self, table: Table) -> bool:
-        return False
-
-    def note_checked(self, table: Table) -> None:
-        """Does nothing: no table is unchecked."""
-
-    def note_foreign(self, table: Table, path: str, reason: str) -> None:
-        """Does nothing: `last_write_id` does not tell, so that no directory is found."""
-
-    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
-        """Does nothing: Hive's metastore has no place for it."""
-
-    def written_directories(
-        self, table: Table, partitions: Sequence[PartitionValues]
-    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
-        return {}
-
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         return self._write_ids.valid_write_ids(table, txns)
 
@@ -307,17 +283,6 @@ class HiveTransactions:
         """Asks for each transaction again: get_open_txns leaves out some kinds of open transactions."""
         maybe = self.valid_txns().ended(txns) if txns else ()
         return frozenset(txn for txn in maybe if self._not_open(txn, txn))
-
-    @property
-    def knows_leftovers(self) -> bool:
-        return False
-
-    def leftovers(self) -> Sequence[Leftover]:
-        """Empty: Hive's compactor removes them."""
-        return ()
-
-    def forget_leftovers(self, txn: TxnId) -> None:
-        """Does nothing: the metastore keeps no leftovers."""
 
     def commit_with(self, txn: TxnId, compatible: Collection[TxnId] | None, key_value: Any = None) -> None:
         """Commits, and sets a parameter of a table (CommitTxnKeyValue) in the same step.

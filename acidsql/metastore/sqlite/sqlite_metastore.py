@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -34,6 +34,7 @@ from acidsql.metastore.sqlite.database_file import SqliteFile
 from acidsql.metastore.sqlite.issued_transactions import highest_issued, note_issued
 from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
 from acidsql.metastore.sqlite.sqlite_streams import SqliteStreams
+from acidsql.metastore.sqlite.sqlite_written_files import SqliteWrittenFiles
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transaction_client import (
     DEFAULT_PATIENCE,
@@ -44,7 +45,6 @@ from acidsql.metastore.transaction_client import (
     Patience,
     Transaction,
 )
-from acidsql.metastore.written_files import Leftover
 
 _SCHEME = "sqlite:///"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
@@ -65,7 +65,7 @@ def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
     return SqliteMetastore(text, warehouse, make=False)
 
 
-class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
+class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFiles):
     """A `Metastore` in a SQLite file; also a context manager. client.py documents the methods.
 
     Every call is one SQLite transaction and durable when it returns, so that a process may be killed at any moment.
@@ -265,38 +265,6 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         with self._file.reading() as db:
             return transaction_rows.writer(db, catalog_rows.table_id(db, table), write_id)
 
-    def last_write_id(self, table: Table) -> WriteId | None:
-        with self._file.reading() as db:
-            return transaction_rows.last_write_id(db, catalog_rows.same_table_id(db, table))
-
-    def is_unchecked(self, table: Table) -> bool:
-        with self._file.reading() as db:
-            return transaction_rows.is_unchecked(db, catalog_rows.same_table_id(db, table))
-
-    def note_checked(self, table: Table) -> None:
-        with self._file.writing() as db:
-            transaction_rows.note_checked(db, catalog_rows.same_table_id(db, table))
-
-    def note_foreign(self, table: Table, path: str, reason: str) -> None:
-        with self._file.writing() as db:
-            transaction_rows.note_foreign(db, catalog_rows.same_table_id(db, table), path, reason)
-
-    def note_written(self, txn: TxnId, table: Table, made: Sequence[WrittenDirectory]) -> None:
-        with self._file.reading() as db:
-            if written_rows.are_noted(db, catalog_rows.same_table_id(db, table), made):
-                return
-        with self._file.writing(durable=False) as db:
-            transaction_rows.require_open(db, txn)
-            written_rows.note(db, txn, catalog_rows.same_table_id(db, table), made)
-
-    def written_directories(
-        self, table: Table, partitions: Sequence[PartitionValues]
-    ) -> Mapping[PartitionValues, Sequence[WrittenDirectory]]:
-        with self._file.reading() as db:
-            key = catalog_rows.same_table_id(db, table)
-            transaction_rows.require_no_foreign(db, key)
-            return written_rows.known(db, key, partitions)
-
     def valid_write_ids(self, table: Table, txns: ValidTxnList) -> ValidWriteIdList:
         with self._file.reading() as db:
             return transaction_rows.valid_write_ids(db, table, catalog_rows.table_id(db, table), txns)
@@ -364,23 +332,8 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams):
         with self._file.writing(is_change=False) as db:
             transaction_rows.abort(db, txn)
 
-    @property
-    def knows_leftovers(self) -> bool:
-        return True
-
     def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
         return self.valid_txns().ended(txns)
-
-    def leftovers(self) -> Sequence[Leftover]:
-        """Empty where the tables may be another catalog's, whose files would be removed."""
-        if self._file.is_read_only or not self._file.is_own:
-            return ()
-        with self._file.reading() as db:
-            return catalog_rows.leftovers(db)
-
-    def forget_leftovers(self, txn: TxnId) -> None:
-        with self._file.writing() as db:
-            transaction_rows.forget_leftovers(db, txn)
 
 
 def _commit_or_roll_back(db: sqlite3.Connection, txn: TxnId) -> None:

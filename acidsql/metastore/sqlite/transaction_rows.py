@@ -21,7 +21,6 @@ from acidsql.metastore.process_identity import Moment, Process
 from acidsql.metastore.sqlite import written_rows
 from acidsql.metastore.sqlite.process_rows import Opener, process_of, silent_millis
 from acidsql.metastore.transaction_client import Conflict, Transaction
-from acidsql.metastore.written_files import catalog_behind
 
 
 def require_room(db: sqlite3.Connection, limit: int, wanted: int = 1) -> None:
@@ -93,7 +92,7 @@ def allocate_write_id(db: sqlite3.Connection, txn: TxnId, table_id: int) -> Writ
     row = db.execute("SELECT write_id FROM txn_to_write_id WHERE table_id = ? AND txn_id = ?", (table_id, txn))
     if (known := row.fetchone()) is not None:
         return WriteId(known["write_id"])
-    require_no_foreign(db, table_id)
+    written_rows.require_no_foreign(db, table_id)
     write_id = db.execute("SELECT next_write_id FROM tables WHERE id = ?", (table_id,)).fetchone()["next_write_id"]
     db.execute("UPDATE tables SET next_write_id = next_write_id + 1 WHERE id = ?", (table_id,))
     db.execute("INSERT INTO txn_to_write_id VALUES (?, ?, ?)", (table_id, txn, write_id))
@@ -103,26 +102,6 @@ def allocate_write_id(db: sqlite3.Connection, txn: TxnId, table_id: int) -> Writ
 def last_write_id(db: sqlite3.Connection, table_id: int) -> WriteId:
     row = db.execute("SELECT next_write_id FROM tables WHERE id = ?", (table_id,)).fetchone()
     return WriteId(row["next_write_id"] - 1)
-
-
-def is_unchecked(db: sqlite3.Connection, table_id: int) -> bool:
-    return bool(db.execute("SELECT unchecked FROM tables WHERE id = ?", (table_id,)).fetchone()["unchecked"])
-
-
-def note_checked(db: sqlite3.Connection, table_id: int) -> None:
-    db.execute("UPDATE tables SET unchecked = 0 WHERE id = ?", (table_id,))
-
-
-def note_foreign(db: sqlite3.Connection, table_id: int, path: str, reason: str) -> None:
-    text = json.dumps([path, reason])
-    db.execute("UPDATE tables SET foreign_directory = ? WHERE id = ? AND foreign_directory IS NULL", (text, table_id))
-
-
-def require_no_foreign(db: sqlite3.Connection, table_id: int) -> None:
-    """Raises CATALOG_BEHIND where somebody has found a directory that this metastore knows nothing of."""
-    found = db.execute("SELECT foreign_directory FROM tables WHERE id = ?", (table_id,)).fetchone()["foreign_directory"]
-    if found is not None:
-        raise catalog_behind(*json.loads(found))
 
 
 def writer(db: sqlite3.Connection, table_id: int, write_id: WriteId) -> TxnId | None:

@@ -1,7 +1,8 @@
 """The directories that transactions have made (acid/written_directories.py), in the embedded metastore.
 
 A transaction notes its directories before it commits; an abort forgets them. A commit forgets those that its own
-replace: a base, or what a compaction has merged. Each function runs inside an open SQLite transaction.
+replace: a base, or what a compaction has merged. A table may also have directories that no transaction has noted: the
+metastore was restored, or another one writes there. Each function runs inside an open SQLite transaction.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from acidsql.acid.partition_values import PartitionValues
 from acidsql.acid.write_ids import TxnId
 from acidsql.acid.written_directories import WrittenDirectory
+from acidsql.metastore.written_files import catalog_behind
 
 _MOST_ASKED = 100
 """For more partitions, all directories of the table are read."""
@@ -73,3 +75,23 @@ def forget_partitions(db: sqlite3.Connection, table_id: int, partitions: Sequenc
 def rename_partition(db: sqlite3.Connection, table_id: int, old: PartitionValues, new: PartitionValues) -> None:
     keys = (json.dumps(new), table_id, json.dumps(old))
     db.execute("UPDATE OR REPLACE written_directories SET part_values = ? WHERE table_id = ? AND part_values = ?", keys)
+
+
+def is_unchecked(db: sqlite3.Connection, table_id: int) -> bool:
+    return bool(db.execute("SELECT unchecked FROM tables WHERE id = ?", (table_id,)).fetchone()["unchecked"])
+
+
+def note_checked(db: sqlite3.Connection, table_id: int) -> None:
+    db.execute("UPDATE tables SET unchecked = 0 WHERE id = ?", (table_id,))
+
+
+def note_foreign(db: sqlite3.Connection, table_id: int, path: str, reason: str) -> None:
+    text = json.dumps([path, reason])
+    db.execute("UPDATE tables SET foreign_directory = ? WHERE id = ? AND foreign_directory IS NULL", (text, table_id))
+
+
+def require_no_foreign(db: sqlite3.Connection, table_id: int) -> None:
+    """Raises CATALOG_BEHIND where somebody has found a directory that this metastore knows nothing of."""
+    found = db.execute("SELECT foreign_directory FROM tables WHERE id = ?", (table_id,)).fetchone()["foreign_directory"]
+    if found is not None:
+        raise catalog_behind(*json.loads(found))
