@@ -19,7 +19,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import Compaction, CompactionKeeper
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
-from acidsql.metastore.transaction_client import Patience
+from acidsql.metastore.locks import Patience
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.storage.file_systems import FilesOf
 

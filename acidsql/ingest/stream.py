@@ -18,8 +18,8 @@ from acidsql.ingest.stream_options import StreamCounts, StreamOptions
 from acidsql.ingest.stream_writer import UNCHANGED, StreamWriter, Unchanged
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.heartbeat import interval_of
+from acidsql.metastore.locks import Patience
 from acidsql.metastore.streams import Offset
-from acidsql.metastore.transaction_client import Patience
 from acidsql.storage.file_systems import FileSystem
 
 _JOIN_SECONDS = 2.0

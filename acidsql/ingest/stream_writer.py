@@ -29,8 +29,8 @@ from acidsql.ingest.transaction_batch import (
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.heartbeat import is_lost
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.locks import Patience
 from acidsql.metastore.streams import Offset, StreamClaim, StreamProgress, StreamState
-from acidsql.metastore.transaction_client import Patience
 from acidsql.planner.written_databases import check_writable
 from acidsql.storage.file_systems import FileSystem
 from acidsql.values.record_shapes import pieces

@@ -24,8 +24,8 @@ from acidsql.ingest.delta_files import BatchFiles
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.lock_components import LockComponent, Operation
+from acidsql.metastore.locks import Patience
 from acidsql.metastore.streams import StreamProgress
-from acidsql.metastore.transaction_client import Patience
 from acidsql.metastore.transactions import report_writes
 from acidsql.snapshot.foreign_directories import Siblings, check_whole
 from acidsql.storage.file_systems import FileSystem

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from acidsql.metastore.basic_statistics import StatisticsKeeper
 from acidsql.metastore.catalog import Catalog
 from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue
+from acidsql.metastore.locks import LockKeeper
 from acidsql.metastore.streams import StreamKeeper
 from acidsql.metastore.transaction_client import TransactionClient
 from acidsql.metastore.written_files import WrittenFiles
 
 
-class Metastore(Catalog, TransactionClient, WrittenFiles, CompactionQueue, StreamKeeper, Protocol):
-    """Catalog, transactions, written files, compaction queue and streams as one connection, usable from several
-    threads.
+class Metastore(
+    Catalog, StatisticsKeeper, TransactionClient, LockKeeper, WrittenFiles, CompactionQueue, StreamKeeper, Protocol
+):
+    """The subjects of its base classes as one connection, usable from several threads.
 
     Callers ask a metastore for what it can do by the attributes below, and never for its class. registry.py opens one.
     """

@@ -23,7 +23,7 @@ from acidsql.metastore.transaction_client import Conflict, Transaction
 
 
 class ForwardingMetastore:
-    """Methods of a `Metastore` (client.py documents them) that `shared` answers."""
+    """Methods of a `Metastore` (client.py names their protocols) that `shared` answers."""
 
     shared: Metastore
 

@@ -12,7 +12,7 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, visible
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.lock_rules import Resource, Resources, resource
-from acidsql.metastore.transaction_client import Lock
+from acidsql.metastore.locks import Lock
 
 _TOLD_AFTER: Final = 1.0
 _ASKED_EVERY: Final = 1.0

@@ -20,17 +20,17 @@ from acidsql.metastore.catalog import AdoptedWriteIds, Partition, PartitionValue
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.forwarding_metastore import ForwardingMetastore
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Lock, Patience
 from acidsql.metastore.partition_exchange import exchange_in_steps
 from acidsql.metastore.streams import StreamClaim, StreamState
 from acidsql.metastore.temporary_relations import TemporaryRelations
-from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Lock, Patience
 from acidsql.metastore.written_files import Leftover
 
 _CHANGES: Final = (Operation.UPDATE, Operation.DELETE)
 
 
 class SessionMetastore(ForwardingMetastore):
-    """A `Metastore` of one session; client.py documents the methods. `shared` is the metastore of all sessions.
+    """A `Metastore` (client.py) of one session. `shared` is the metastore of all sessions.
 
     The names of temporary tables in locks have a part that no other session uses and that no table's name can have.
     """

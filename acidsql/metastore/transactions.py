@@ -21,7 +21,7 @@ from acidsql.metastore.heartbeat import Heartbeat, interval_of, is_lost
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import Resources, resource
 from acidsql.metastore.lock_waits import LockWaits
-from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Patience
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Patience
 from acidsql.tracing import Phase, current, phase
 
 _AT_ONCE: Final = Patience(retries=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acidsql.metastore.transaction_client import Lock
+from acidsql.metastore.locks import Lock
 
 LOCK_COLUMNS: Final = (
     "lockid",

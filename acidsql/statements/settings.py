@@ -13,7 +13,8 @@ from typing import Final
 from acidsql.compactor import compactor_settings
 from acidsql.durations import DURATION, seconds
 from acidsql.errors import AcidSqlError, Condition, suggestion
-from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, MAX_OPEN_TXNS, Patience
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Patience
+from acidsql.metastore.transaction_client import MAX_OPEN_TXNS
 from acidsql.planner.ddl.ddl_settings import (
     CREATE_AS_ACID,
     CREATE_AS_INSERT_ONLY,

@@ -9,8 +9,8 @@ import pytest
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.lock_components import LockComponent
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Patience
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Patience
 from acidsql.session import Session
 from tests.selection import every
 

@@ -16,7 +16,7 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.lock_components import LockComponent, Operation
-from acidsql.metastore.transaction_client import Patience
+from acidsql.metastore.locks import Patience
 from acidsql.session import Session
 from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail

@@ -12,7 +12,7 @@ from acidsql.frontends.render import Format
 from acidsql.frontends.screen_columns import for_screen
 from acidsql.frontends.script import rendered
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
-from acidsql.metastore.transaction_client import Lock
+from acidsql.metastore.locks import Lock
 from acidsql.session import connect
 from acidsql.show.compaction_list import COMPACTION_COLUMNS
 from acidsql.show.lock_list import LOCK_COLUMNS, lock_row

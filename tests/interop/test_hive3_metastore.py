@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.locks import Patience
 from acidsql.metastore.registry import open_hive
-from acidsql.metastore.transaction_client import Patience
 from acidsql.session import Session, connect
 from tests.answers import fails, rows
 from tests.interop.hive3_metastore import Hive3Metastore

@@ -10,7 +10,7 @@ from typing import Final
 
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
 from acidsql.metastore.hive.thrift_transport import Connection
-from acidsql.metastore.transaction_client import Patience
+from acidsql.metastore.locks import Patience
 
 AT_ONCE = Patience(0)
 _PATIENCE: Final = 60.0

@@ -11,8 +11,8 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.frontends.terminal import waiting_shown
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_waits import LockWaits, wait_in_words
+from acidsql.metastore.locks import Lock, Patience
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from acidsql.metastore.transaction_client import Lock, Patience
 from acidsql.metastore.transactions import Transactions
 from acidsql.session import connect
 from tests.metastore.patience import AT_ONCE, eventually

@@ -1,4 +1,4 @@
-"""The contract of `TransactionClient.lock`, which every metastore fulfils."""
+"""The contract of `acidsql.metastore.locks.LockKeeper.lock`, which every metastore fulfils."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
-from acidsql.metastore.transaction_client import Lock
+from acidsql.metastore.locks import Lock
 from tests.answers import fails
 from tests.metastore.patience import AT_ONCE, eventually, within
 from tests.metastore.tables import database, plain_table

@@ -10,8 +10,8 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.locks import Patience
 from acidsql.metastore.session_metastore import SessionMetastore
-from acidsql.metastore.transaction_client import Patience
 from tests.answers import fails
 from tests.metastore.tables import partition, partitioned_table, plain_table
 

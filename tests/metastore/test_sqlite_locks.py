@@ -17,9 +17,9 @@ from acidsql.acid.table import Column, Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Patience
 from acidsql.metastore.sqlite.schema import SCHEMA_VERSION, upgrade_schema
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Patience
 from tests.metastore.clock import Clock, wait_for_heartbeat
 from tests.metastore.older_files import make_version_8
 from tests.metastore.patience import AT_ONCE, eventually, within

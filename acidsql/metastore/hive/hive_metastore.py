@@ -27,7 +27,7 @@ _FIRST: Final = WriteId(1)
 
 
 class HiveMetastore(HiveCatalog, HiveStatistics, HiveCompactions, HiveStreams, HiveWrittenFiles):
-    """A `Metastore` over Thrift; also a context manager. client.py documents the methods.
+    """A `Metastore` (client.py) over Thrift; also a context manager.
 
     Any call raises METASTORE_UNAVAILABLE if no metastore can be reached, and METASTORE_FAILED with the metastore's
     message for any other failure.

@@ -19,7 +19,7 @@ from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_errors import txn_errors
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import LockedResource, must_wait, resource
-from acidsql.metastore.transaction_client import Lock, Patience
+from acidsql.metastore.locks import Lock, Patience
 
 AGENT: Final = "acidsql"
 """The agent in SHOW LOCKS. A lock without a transaction appends the transaction that requested it."""

@@ -22,6 +22,7 @@ from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_stream_tables import STREAMS, StreamTable, StreamTables, no_key_values
 from acidsql.metastore.hive.thrift_transactions import HiveTransactions
 from acidsql.metastore.lock_components import LockComponent
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Patience
 from acidsql.metastore.streams import (
     CLAIM_GONE,
     StreamClaim,
@@ -31,7 +32,6 @@ from acidsql.metastore.streams import (
     stream_in_use,
     stream_lost,
 )
-from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, Patience
 
 
 @dataclass(frozen=True, slots=True)

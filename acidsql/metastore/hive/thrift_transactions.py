@@ -1,4 +1,4 @@
-"""The transactions of a Hive Metastore: the methods of `TransactionClient` (client.py) without `commit_created`."""
+"""The transactions and locks of a Hive Metastore: methods of `TransactionClient` and `LockKeeper`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from acidsql.metastore.hive.thrift_write_ids import WriteIds
 from acidsql.metastore.hive.time_settings import seconds_of
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import Resource, resource
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Lock, Patience
 from acidsql.metastore.process_identity import is_named_gone, process_name, without_process_name
-from acidsql.metastore.transaction_client import DEFAULT_PATIENCE, TXN_TIMEOUT, Conflict, Lock, Patience, Transaction
+from acidsql.metastore.transaction_client import TXN_TIMEOUT, Conflict, Transaction
 
 _TXN_EXCEPTIONS: Final = (t.NoSuchTxnException, t.TxnAbortedException)
 _WRITE_LOCKS: Final = (LockType.SHARED_WRITE, LockType.EXCL_WRITE, LockType.EXCLUSIVE)

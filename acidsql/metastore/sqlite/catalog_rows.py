@@ -1,6 +1,6 @@
 """The catalog of the embedded metastore: databases, tables and partitions.
 
-Each function runs inside an open SQLite transaction, and implements the method of `Catalog` (client.py) of its name.
+Each function runs inside an open SQLite transaction, and implements the method of `Catalog` (catalog.py) of its name.
 """
 
 from __future__ import annotations

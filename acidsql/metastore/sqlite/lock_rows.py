@@ -16,10 +16,10 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.lock_rules import LockedResource, Resource, Resources, must_wait, resource
+from acidsql.metastore.locks import Lock
 from acidsql.metastore.process_identity import Process
 from acidsql.metastore.sqlite.process_rows import process_of
 from acidsql.metastore.sqlite.transaction_rows import add_components, require_open
-from acidsql.metastore.transaction_client import Lock
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
 class SqliteCatalog:
-    """A `Catalog` (client.py, which documents the methods)."""
+    """A `Catalog` (metastore/catalog.py, which documents the methods)."""
 
     _file: SqliteFile
 

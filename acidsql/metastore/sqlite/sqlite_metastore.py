@@ -19,6 +19,7 @@ from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.compactions import CompactionKeeper
 from acidsql.metastore.heartbeat import Heartbeat, interval_of
 from acidsql.metastore.lock_components import LockComponent, Operation
+from acidsql.metastore.locks import DEFAULT_PATIENCE, Lock, Patience
 from acidsql.metastore.process_identity import is_gone, now
 from acidsql.metastore.sqlite import (
     catalog_home,
@@ -36,15 +37,7 @@ from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
 from acidsql.metastore.sqlite.sqlite_streams import SqliteStreams
 from acidsql.metastore.sqlite.sqlite_written_files import SqliteWrittenFiles
 from acidsql.metastore.streams import StreamProgress
-from acidsql.metastore.transaction_client import (
-    DEFAULT_PATIENCE,
-    MAX_OPEN_TXNS,
-    TXN_TIMEOUT,
-    Conflict,
-    Lock,
-    Patience,
-    Transaction,
-)
+from acidsql.metastore.transaction_client import MAX_OPEN_TXNS, TXN_TIMEOUT, Conflict, Transaction
 
 _SCHEME = "sqlite:///"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
@@ -66,7 +59,7 @@ def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
 
 
 class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFiles):
-    """A `Metastore` in a SQLite file; also a context manager. client.py documents the methods.
+    """A `Metastore` (client.py) in a SQLite file; also a context manager.
 
     Every call is one SQLite transaction and durable when it returns, so that a process may be killed at any moment.
     Any call raises METASTORE_UNAVAILABLE if the file cannot be read or written, or stays locked for a minute.
