@@ -13,7 +13,7 @@ from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.storage_classes import STORAGE_CLASSES
 from acidsql.acid.table import TRANSACTIONAL, Column, Constraints, PrincipalKind, Relation, Table, View
 from acidsql.acid.text_serdes import OTHER_SERDES
-from acidsql.metastore.basic_statistics import ACCURATE_STATISTICS, STATISTICS_STATE
+from acidsql.metastore.basic_statistics import STATISTICS_STATE
 from acidsql.metastore.catalog import Database, Partition, PartitionValues, Place
 from acidsql.metastore.hive import thrift_idl as idl
 
@@ -45,28 +45,6 @@ _KEPT_BY_THE_METASTORE: Final = frozenset(
 
 
 _SERDE_PARAMETERS: Final = {"serialization.format": "1"}
-
-
-_STATISTICS: Final = (STATISTICS_STATE, "numFiles", "numRows", "rawDataSize", "totalSize")
-
-
-# -- statistics
-
-
-def statistics_from_hive(parameters: Mapping[str, str] | None) -> dict[str, str]:
-    return {key: value for key, value in (parameters or {}).items() if key in _STATISTICS}
-
-
-def change_statistics(parameters: dict[str, str], new: Mapping[str, str], *, accurate: bool | None) -> None:
-    """Sets the statistics in the parameters of a table or partition. The raw size, and what is known of columns, was
-    true of other rows."""
-    parameters |= new
-    if accurate is None:
-        return
-    for key in (STATISTICS_STATE, "rawDataSize"):
-        parameters.pop(key, None)
-    if accurate:
-        parameters[STATISTICS_STATE] = ACCURATE_STATISTICS
 
 
 # -- locations
