@@ -12,6 +12,8 @@ from acidsql.planner.expressions.function_names import nearest_functions
 
 Parameters: TypeAlias = Mapping[str, str]
 _Maker: TypeAlias = Callable[[Parameters], AcidSqlError]
+_TIMES: Final = re.compile(r"\btimestamp(_ntz)?\b")
+_LOCAL_TIME: Final = "timestamp with local time zone"
 _NUMBERED: Final = re.compile(r"#\d+L?")
 _MORE_THAN: Final = re.compile(r"(>=?) ?(\d+)")
 _CALL: Final = re.compile(r"\w+\(")
@@ -36,8 +38,12 @@ def _plain(text: str) -> str:
 
 
 def _type(text: str) -> str:
-    """Types as Spark prints them (`("ARRAY" or "MAP")`, `["INT", "DATE"]`), in lower case."""
-    bare = text.replace('"', "").lower()
+    """Types as Spark prints them (`("ARRAY" or "MAP")`, `["INT", "DATE"]`), with Hive's names.
+
+    >>> _type('"TIMESTAMP_NTZ"'), _type('"ARRAY<TIMESTAMP>"')
+    ('timestamp', 'array<timestamp with local time zone>')
+    """
+    bare = _TIMES.sub(lambda found: "timestamp" if found[1] else _LOCAL_TIME, text.replace('"', "").lower())
     return bare.strip("()[]") if text.startswith(("(", "[")) else bare
 
 

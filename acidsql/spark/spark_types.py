@@ -166,6 +166,8 @@ def is_storable(source: t.DataType, target: HiveType) -> bool:
             return isinstance(source, t.BinaryType | t.StringType)
         case Primitive("date"):
             return isinstance(source, t.DateType | t.StringType | t.TimestampType | t.TimestampNTZType)
+        case Primitive("timestamp") if isinstance(source, t.NumericType):  # hive.strict.timestamp.conversion
+            return False
         case Primitive(name) if name.startswith("timestamp"):  # a TIME, which Hive lacks, would get today's date
             is_known = isinstance(source, t.AtomicType) and hive_type_name(source) is not None
             return is_known and not isinstance(source, t.BinaryType)

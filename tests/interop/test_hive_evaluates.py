@@ -8,7 +8,8 @@ import pytest
 from tests.ddl.test_create_as import ACID, CASTS, SIZED
 from tests.dml.test_stored_values import CHANGES, SHOWN, STORED, TABLES
 from tests.expressions.test_hive_expressions import COLUMNS, FOUND, OF_ALL, ROWS, UNIONS, VALUES
-from tests.interop.hive_client import Hive
+from tests.interop.hive_client import Hive, HiveError
+from tests.values.test_faces import CASES, REFUSED, TYPES
 
 pytestmark = [pytest.mark.hive, pytest.mark.timeout(1500)]
 
@@ -49,3 +50,21 @@ def test_hive_stores_the_same_values_of_a_query(hive: Hive) -> None:
         (found,) = hive.rows(f"SELECT {SHOWN} FROM target WHERE id = 1")
         hive.run("USE default", "DROP DATABASE stored CASCADE")
         assert dict(zip(STORED, found, strict=True)) == STORED, change
+
+
+@pytest.mark.nightly
+def test_hive_stores_the_same_of_literals(hive: Hive) -> None:
+    hive.run("CREATE DATABASE faces", "USE faces", "CREATE TABLE one (i int)", "INSERT INTO one VALUES (1)")
+    for number, kind in enumerate(TYPES):
+        hive.run(f"CREATE TABLE single{number} (c {kind}) {ACID}")
+        for text in (text for (text, of), stored in CASES.items() if of == kind and stored is REFUSED):
+            with pytest.raises(HiveError):
+                hive.rows(f"EXPLAIN INSERT INTO single{number} SELECT {text} FROM one")
+        expected = {text: stored for (text, of), stored in CASES.items() if of == kind and stored is not REFUSED}
+        columns = ", ".join(f"c{place} {kind}" for place in range(len(expected)))
+        hive.run(f"CREATE TABLE t{number} (id int, {columns}) {ACID}")
+        hive.run(f"INSERT INTO t{number} SELECT i, {', '.join(expected)} FROM one")
+        shown = ", ".join(f"CAST(c{place} AS STRING)" for place in range(len(expected)))
+        (found,) = hive.rows(f"SELECT {shown} FROM t{number}")
+        assert dict(zip(expected, found, strict=True)) == expected, kind
+    hive.run("USE default", "DROP DATABASE faces CASCADE")

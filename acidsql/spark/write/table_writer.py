@@ -32,7 +32,7 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.logical_plans import has_join, plan_of
 from acidsql.spark.catalyst.size_estimates import leaf_bytes, leaf_sizes
 from acidsql.spark.engine import StatementSpark
-from acidsql.spark.spark_types import hive_types, is_storable
+from acidsql.spark.spark_types import hive_type_name, hive_types, is_storable
 from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_write import Events, EventWrite
 from acidsql.spark.write.in_place_write import stage_in_place
@@ -185,7 +185,7 @@ def _check_types(rows: DataFrame, plan: WritePlan) -> None:
                 span=value.span,
                 table=plan.target.qualified,
                 column=value.column.name,
-                source=source.simpleString(),
+                source=hive_type_name(source) or source.simpleString(),
                 target=value.column.type,
                 hint=f"Convert it to {value.column.type}.",
             )
