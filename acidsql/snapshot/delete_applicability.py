@@ -14,6 +14,10 @@ A delete event deletes a row if all of these hold:
    property holds bucket number and statement ID. A row of a plain file has the write ID of its directory (0 for an
    original file), the bucket property of its file, and its number in the bucket as row ID.
 
+Rule 5 compares many rows at once, so each engine has a body of its own for it: for Spark as bits
+(`acidsql.spark.scan.deletes.bitmap`) or as a join (`acidsql.spark.scan.deletes.delete_events`), for Arrow by binary
+search in sorted row IDs (`acidsql.arrow.scan.deleted_row_ids`), and for `acidsql inspect` row by row (`RowKey`).
+
 Rule 4 holds for insert events too. A minor compaction merges no rows with events, so it keeps the visible events of
 every bucket: the rows that they delete may lie in a base or in files outside of what it merges.
 """
