@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from acidsql.arrow import executor
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
+from acidsql.writing import publishing
 from tests.crash.writers import Place
 from tests.support.acid_files import visible_paths
 
@@ -65,6 +68,42 @@ def test_a_statement_that_finds_its_directory_there_replaces_and_leaves_nothing(
     shutil.rmtree(there.parent)
     session.claim_tables()
     check_nothing_left(place, session, before)
+
+
+def test_a_statement_that_fails_behind_its_publishing_leaves_nothing(
+    place: Place, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = visible_paths(place.table)
+    publish = publishing.publish
+
+    def fail_late(*arguments: Any) -> None:
+        publish(*arguments)
+        raise OSError("boom")
+
+    monkeypatch.setattr(executor, "publish", fail_late)
+    with pytest.raises(AcidSqlError, match="boom"):
+        session.execute("DELETE FROM t WHERE id = 5")
+    monkeypatch.undo()
+    check_nothing_left(place, session, before)
+
+
+def test_a_directory_that_another_writer_makes_meanwhile_is_left_to_it(
+    place: Place, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = visible_paths(place.table)
+    publish = publishing.publish
+    there = place.table / "delete_delta_0000002_0000002_0000" / "bucket_00007"
+
+    def come_second(*arguments: Any) -> None:
+        there.parent.mkdir()
+        there.touch()
+        publish(*arguments)
+
+    monkeypatch.setattr(executor, "publish", come_second)
+    with pytest.raises(AcidSqlError):
+        session.execute("DELETE FROM t WHERE id = 5")
+    monkeypatch.undo()
+    assert sorted(visible_paths(place.table)) == sorted([*before, there.relative_to(place.table).as_posix()])
 
 
 def test_a_statement_that_is_refused_leaves_no_file_and_no_transaction_open(place: Place, session: Session) -> None:
