@@ -1,4 +1,4 @@
-"""A major compaction without Spark: this process reads the rows that are not deleted, and writes a file a bucket.
+"""A major compaction without Spark: this process reads the rows that are not deleted, and writes a file per bucket.
 
 The files are those that the jobs of `acidsql.spark.compaction` leave. Few rows are all read before any is written; more
 of them are streamed (streamed_compaction.py). What takes too much memory, and what pyarrow cannot read or write as Hive

@@ -1,4 +1,4 @@
-"""The snapshots of a statement: one ValidTxnList, one ValidWriteIdList a table, and the directories they select."""
+"""The snapshots of a statement: one ValidTxnList, one ValidWriteIdList per table, and the directories they select."""
 
 from __future__ import annotations
 

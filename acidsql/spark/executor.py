@@ -1,7 +1,7 @@
 """Runs plans on Spark: one snapshot for each statement, one Spark write for each table, files published before the
 commit (acidsql/writing/statement_transactions.py).
 
-    one ValidTxnList, one ValidWriteIdList a table -> list the directories -> the plan's query -> staged files
+    one ValidTxnList, one ValidWriteIdList per table -> list the directories -> the plan's query -> staged files
     -> published files
 """
 
