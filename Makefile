@@ -136,6 +136,7 @@ docs: docs-pages $(VENV)/.installed-docs ## build the documentation in build/doc
 .PHONY: docs-pages
 docs-pages: $(VENV)/.installed ## write what is generated: the pages of settings, errors and tests, and the layers on ARCHITECTURE.md
 	@$(BIN)/python -m docs.scripts.settings_page
+	@$(BIN)/python -m docs.scripts.store_settings_page
 	@$(BIN)/python -m docs.scripts.errors_page
 	@$(BIN)/python -m docs.scripts.tested_page
 	@$(BIN)/python -m docs.scripts.statement_syntax

@@ -32,13 +32,13 @@ GCS_RULES: Final = Rules(
             _NO_FILE_SYSTEM,
             UNSET
             | {
-                "com.google.cloud.hadoop.fs.gcs.googlehadoopfilesystem",
-                "org.apache.hadoop.fs.gs.googlehadoopfilesystem",
+                "com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem",
+                "org.apache.hadoop.fs.gs.GoogleHadoopFileSystem",
             },
         ),
         "fs.AbstractFileSystem.gs.impl": Refusal(
             _NO_FILE_SYSTEM,
-            UNSET | {"com.google.cloud.hadoop.fs.gcs.googlehadoopfs", "org.apache.hadoop.fs.gs.gs"},
+            UNSET | {"com.google.cloud.hadoop.fs.gcs.GoogleHadoopFS", "org.apache.hadoop.fs.gs.Gs"},
         ),
         "hadoop.security.credential.provider.path": Refusal("does not read files of credentials (JCEKS)"),
         "fs.gs.auth.access.token.provider": Refusal("does not run classes of the JVM"),
@@ -56,7 +56,7 @@ GCS_RULES: Final = Rules(
         "fs.gs.encryption.algorithm": Refusal("cannot give keys of encryption"),
         "fs.gs.encryption.key": Refusal("cannot give keys of encryption"),
         "fs.gs.encryption.key.hash": Refusal("cannot give keys of encryption"),
-        "fs.gs.requester.pays.mode": Refusal("does not let the requester pay", UNSET | {"disabled"}),
+        "fs.gs.requester.pays.mode": Refusal("does not let the requester pay", UNSET | {"DISABLED"}),
         "fs.gs.storage.http.headers.": Refusal("cannot send it with each request"),
         "fs.gs.storage.service.path": Refusal("has the usual paths of the service", UNSET | {"storage/v1/"}),
         "fs.gs.token.server.url": Refusal(

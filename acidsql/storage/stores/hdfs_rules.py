@@ -8,7 +8,7 @@ from acidsql.storage.stores.setting_rules import UNSET, Refusal, Rules
 
 _OFF: Final = UNSET | {"false"}
 _NO_FILE_SYSTEM: Final = "does not replace that file system"
-_SOCKETS: Final = UNSET | {"org.apache.hadoop.net.standardsocketfactory"}
+_SOCKETS: Final = UNSET | {"org.apache.hadoop.net.StandardSocketFactory"}
 
 HDFS_RULES: Final = Rules(
     obeyed={
@@ -38,10 +38,10 @@ HDFS_RULES: Final = Rules(
         "fs.permissions.umask-mode": "the permissions of new files and directories; 022 if it is not set",
     },
     refused={
-        "fs.hdfs.impl": Refusal(_NO_FILE_SYSTEM, UNSET | {"org.apache.hadoop.hdfs.distributedfilesystem"}),
-        "fs.viewfs.impl": Refusal(_NO_FILE_SYSTEM, UNSET | {"org.apache.hadoop.fs.viewfs.viewfilesystem"}),
-        "fs.AbstractFileSystem.hdfs.impl": Refusal(_NO_FILE_SYSTEM, UNSET | {"org.apache.hadoop.fs.hdfs"}),
-        "fs.trash.classname": Refusal("has HDFS's own trash", UNSET | {"org.apache.hadoop.fs.trashpolicydefault"}),
+        "fs.hdfs.impl": Refusal(_NO_FILE_SYSTEM, UNSET | {"org.apache.hadoop.hdfs.DistributedFileSystem"}),
+        "fs.viewfs.impl": Refusal(_NO_FILE_SYSTEM, UNSET | {"org.apache.hadoop.fs.viewfs.ViewFileSystem"}),
+        "fs.AbstractFileSystem.hdfs.impl": Refusal(_NO_FILE_SYSTEM, UNSET | {"org.apache.hadoop.fs.Hdfs"}),
+        "fs.trash.classname": Refusal("has HDFS's own trash", UNSET | {"org.apache.hadoop.fs.TrashPolicyDefault"}),
         "hadoop.socks.server": Refusal("does not connect through SOCKS"),
         "hadoop.rpc.socket.factory.class.default": Refusal("does not connect through SOCKS", _SOCKETS),
         "hadoop.rpc.socket.factory.class.ClientProtocol": Refusal("does not connect through SOCKS", _SOCKETS),

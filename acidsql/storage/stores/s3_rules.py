@@ -40,7 +40,7 @@ S3_RULES: Final = Rules(
         "fs.s3a.create.checksum.algorithm": "`checksum_algorithm`: `SHA256` or `CRC64NVME`",
         "fs.s3a.multiobjectdelete.enable": "`disable_bulk_delete`, reversed",
         "fs.s3a.connection.establish.timeout": "`connect_timeout`, by default 30 s",
-        "fs.s3a.connection.timeout": "`read_timeout`, by default 200 s; 0 is no limit",
+        "fs.s3a.connection.timeout": "`read_timeout`, by default 200 s; 0 is a day",
         "fs.s3a.connection.part.upload.timeout": "`timeout` of a whole request, by default 15 minutes",
         "fs.s3a.connection.request.timeout": "`timeout` of a whole request, if it is longer than that of an upload",
         "fs.s3a.connection.idle.time": "`pool_idle_timeout`, by default 60 s",
@@ -54,9 +54,9 @@ S3_RULES: Final = Rules(
         "fs.s3a.proxy.ssl.enabled": "the scheme of `proxy_url`",
     },
     refused={
-        "fs.s3a.impl": Refusal("does not replace that file system", UNSET | {"org.apache.hadoop.fs.s3a.s3afilesystem"}),
+        "fs.s3a.impl": Refusal("does not replace that file system", UNSET | {"org.apache.hadoop.fs.s3a.S3AFileSystem"}),
         "fs.AbstractFileSystem.s3a.impl": Refusal(
-            "does not replace that file system", UNSET | {"org.apache.hadoop.fs.s3a.s3a"}
+            "does not replace that file system", UNSET | {"org.apache.hadoop.fs.s3a.S3A"}
         ),
         "fs.s3a.security.credential.provider.path": Refusal("does not read files of credentials (JCEKS)"),
         "hadoop.security.credential.provider.path": Refusal("does not read files of credentials (JCEKS)"),
@@ -66,14 +66,14 @@ S3_RULES: Final = Rules(
         "fs.s3a.access.grants.enabled": Refusal("does not know access grants", _OFF),
         "fs.s3a.acl.default": Refusal(_NO_HEADERS),
         "fs.s3a.create.header.": Refusal(_NO_HEADERS),
-        "fs.s3a.create.storage.class": Refusal(_NO_HEADERS, UNSET | {"standard"}),
+        "fs.s3a.create.storage.class": Refusal(_NO_HEADERS, UNSET | {"STANDARD"}),
         "fs.s3a.object.content.encoding": Refusal(_NO_HEADERS),
         "fs.s3a.custom.signers": Refusal("signs requests in its own way"),
-        "fs.s3a.signing-algorithm": Refusal("signs requests in its own way", UNSET | {"awss3v4signertype"}),
-        "fs.s3a.s3.signing-algorithm": Refusal("signs requests in its own way", UNSET | {"awss3v4signertype"}),
+        "fs.s3a.signing-algorithm": Refusal("signs requests in its own way", UNSET | {"AWSS3V4SignerType"}),
+        "fs.s3a.s3.signing-algorithm": Refusal("signs requests in its own way", UNSET | {"AWSS3V4SignerType"}),
         "fs.s3a.http.signer.enabled": Refusal("signs requests in its own way", _OFF),
         "fs.s3a.s3.client.factory.impl": Refusal(
-            "makes its own connections", UNSET | {"org.apache.hadoop.fs.s3a.defaults3clientfactory"}
+            "makes its own connections", UNSET | {"org.apache.hadoop.fs.s3a.DefaultS3ClientFactory"}
         ),
         "fs.s3a.delegation.token.binding": Refusal("does not know delegation tokens of S3A"),
         "fs.s3a.list.version": Refusal("lists by the second version of the protocol", UNSET | {"2"}),

@@ -28,6 +28,7 @@ _FILE_SYSTEM: Final = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 _DIRECTORY_BUCKETS: Final = ("--x-s3", "--xa-s3")
 _OF_ALL_STORES: Final = ("hadoop.security.credential.provider.path", "fs.AbstractFileSystem.s3a.impl")
 _ENCRYPTIONS: Final = {"AES256": "AES256", "SSE-KMS": "aws:kms", "DSSE-KMS": "aws:kms:dsse", "SSE-C": "sse-c"}
+_METADATA_OF_MACHINES: Final = "http://169.254.169.254"
 _CHECKSUMS: Final = {"SHA256", "CRC64NVME"}
 _UNSET_VARIABLES: Final = {
     "AWS_SERVER_SIDE_ENCRYPTION": "server_side_encryption",
@@ -194,8 +195,10 @@ def _of_credentials(credentials: S3Credentials) -> dict[str, str]:
             }
             return config | {name: value for name, value in given.items() if value}
         case InstanceRole(endpoint, first_protocol):
-            config["imdsv1_fallback"] = _word(first_protocol)
-            return config | ({"metadata_endpoint": endpoint} if endpoint else {})
+            return config | {
+                "imdsv1_fallback": _word(first_protocol),
+                "metadata_endpoint": endpoint or _METADATA_OF_MACHINES,
+            }
         case _:
             return config
 

@@ -14,10 +14,14 @@ _Known = TypeVar("_Known")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A key whose effect acidsql's own client does not have, unless its value is one of `harmless` (in lower case)."""
+    """A key whose effect acidsql's own client does not have, unless its value is one of `harmless`, in any case."""
 
     meaning: str
     harmless: frozenset[str] = UNSET
+
+    def allows(self, value: str) -> bool:
+        """Whether Hadoop's client does with this value what it does without it."""
+        return value.lower() in {harmless.lower() for harmless in self.harmless}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Rules:
         """The first setting that is refused, in the order of the names."""
         for key in sorted(settings):
             refusal = self.refused.get(key) or _by_beginning(self.refused, key)
-            if refusal is not None and settings[key].lower() not in refusal.harmless:
+            if refusal is not None and not refusal.allows(settings[key]):
                 return unknown_setting(key, f"and acidsql's own client {refusal.meaning}")
         return None
 

@@ -57,6 +57,27 @@ def test_a_setting_becomes_an_entry_of_the_configuration(settings: dict[str, str
     assert expected.items() <= _options(settings).config.items()
 
 
+OF_CREDENTIALS_FOUND: list[tuple[dict[str, str], dict[str, str]]] = [
+    ({}, {"metadata_endpoint": "http://169.254.169.254", "imdsv1_fallback": "true", "skip_signature": "false"}),
+    (
+        {"AWS_WEB_IDENTITY_TOKEN_FILE": "/t", "AWS_ROLE_ARN": "arn", "AWS_ROLE_SESSION_NAME": "n"},
+        {"web_identity_token_file": "/t", "role_arn": "arn", "role_session_name": "n"},
+    ),
+    ({"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2"}, {"container_credentials_relative_uri": "/v2"}),
+    (
+        {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://e", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/t"},
+        {"container_credentials_full_uri": "http://e", "container_authorization_token_file": "/t"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("environment", "expected"), OF_CREDENTIALS_FOUND)
+def test_obstore_is_told_where_it_finds_keys(environment: dict[str, str], expected: dict[str, str]) -> None:
+    options = s3_options({}, "b1b", {**NOWHERE, **environment})
+    assert isinstance(options, S3Options)
+    assert expected.items() <= options.config.items()
+
+
 ENDPOINTS = [
     # settings of fs.s3a, bucket, url, whether the bucket's name is in the host, region
     ({"endpoint.region": "eu-west-1"}, "b1b", "https://b1b.s3.eu-west-1.amazonaws.com", "true", "eu-west-1"),
