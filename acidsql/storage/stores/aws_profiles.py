@@ -72,7 +72,7 @@ def _sections(path: str) -> dict[str, dict[str, str]] | NotUnderstood:
     parser = configparser.RawConfigParser(strict=False, default_section="", allow_no_value=True)
     try:
         parser.read_string(file.read_text(encoding="utf-8"))
-    except configparser.Error:  # its message shows lines of the file
+    except (configparser.Error, OSError, ValueError):  # the message of a parser shows lines of the file
         return NotUnderstood(f"acidsql's own client cannot read {path}")
     return {
         " ".join(name.split()): {key: value or "" for key, value in parser[name].items()} for name in parser.sections()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from acidsql.storage.stores.azure_rules import AZURE_RULES
 from acidsql.storage.stores.not_understood import NotUnderstood, unknown_setting
-from acidsql.storage.stores.setting_values import duration, milliseconds
+from acidsql.storage.stores.setting_values import address, duration, milliseconds
 from acidsql.storage.stores.store_options import HiddenValues, Retries, frozen
 
 _ACCOUNT: Final = "fs.azure.account."
@@ -140,7 +139,7 @@ def _token(own: Mapping[str, str]) -> dict[str, str] | NotUnderstood:
 def _client_secret(own: Mapping[str, str]) -> dict[str, str] | NotUnderstood:
     """The endpoint is https://login.microsoftonline.com/TENANT/oauth2/token, or TENANT/oauth2/v2.0/token."""
     key = f"{_OAUTH}client.endpoint"
-    url = urlsplit(own.get(key, ""))
+    url = address(own.get(key, ""))
     tenant, _, rest = url.path.strip("/").partition("/")
     if url.scheme != "https" or not tenant or rest not in ("oauth2/token", "oauth2/v2.0/token"):
         return NotUnderstood(f"the setting {key} is not of the form https://HOST/TENANT/oauth2/token")

@@ -161,7 +161,7 @@ def _application_default(
         return NotUnderstood(f"{file} does not exist") if named else _Identity({})
     try:
         kind = json.loads(file.read_text(encoding="utf-8")).get("type")
-    except (ValueError, AttributeError):  # a message of json's would show the file
+    except (OSError, ValueError, AttributeError):  # a message of json's would show the file
         return NotUnderstood(f"acidsql's own client cannot read {file}")
     if kind in _READ_BY_OBSTORE:
         return _Identity({"application_credentials": str(file)})

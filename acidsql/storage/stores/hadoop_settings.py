@@ -128,8 +128,8 @@ def _properties_of_xml(file: Path) -> list[tuple[str, str, bool]] | NotUnderstoo
     """Name, value, and whether later files may not change it."""
     try:
         root = ElementTree.parse(file).getroot()
-    except ElementTree.ParseError:
-        return NotUnderstood(f"acidsql's own client cannot read the XML of {file}")
+    except (ElementTree.ParseError, OSError):
+        return NotUnderstood(f"acidsql's own client cannot read {file}")
     if next(root.iter(_INCLUDE), None) is not None:
         return NotUnderstood(f"{file} includes other files, which acidsql's own client does not read")
     found = ((_part(node, "name"), _part(node, "value"), _part(node, "final")) for node in root.iter("property"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
 
 from acidsql.storage.stores.not_understood import NotUnderstood
+from acidsql.storage.stores.setting_values import address as parts_of
 
 _NAME_NODES: Final = "dfs.ha.namenodes."
 _RPC_ADDRESS: Final = "dfs.namenode.rpc-address."
@@ -35,7 +35,7 @@ def completed_address(settings: Mapping[str, str], url: str) -> str | NotUnderst
     >>> completed_address({}, "hdfs://nn/warehouse"), completed_address({"fs.defaultFS": "hdfs://nn:9000"}, "hdfs:///w")
     ('hdfs://nn:8020', 'hdfs://nn:9000')
     """
-    parts = urlsplit(url)
+    parts = parts_of(url)
     authority = parts.netloc or _default_authority(settings, parts.scheme)
     if parts.scheme == "viewfs":
         return f"viewfs://{authority or settings.get('fs.viewfs.mounttable.default.name.key') or 'default'}"
@@ -52,7 +52,7 @@ def completed_address(settings: Mapping[str, str], url: str) -> str | NotUnderst
 
 
 def _default_authority(settings: Mapping[str, str], scheme: str) -> str:
-    default = urlsplit(settings.get("fs.defaultFS", ""))
+    default = parts_of(settings.get("fs.defaultFS", ""))
     return default.netloc if default.scheme == scheme else ""
 
 
@@ -83,7 +83,7 @@ def name_service_settings(settings: Mapping[str, str]) -> dict[str, str]:
 
 def mount_table(settings: Mapping[str, str], address: str) -> dict[str, str] | NotUnderstood:
     """The mount table of viewfs. hdfs-native knows links to places in HDFS, and wants one for all other paths."""
-    prefix = f"{_MOUNTS}{urlsplit(address).netloc}."
+    prefix = f"{_MOUNTS}{parts_of(address).netloc}."
     links: dict[str, str] = {}
     for key, value in settings.items():
         name = key.removeprefix(prefix)
@@ -94,7 +94,7 @@ def mount_table(settings: Mapping[str, str], address: str) -> dict[str, str] | N
         target = completed_address(settings, value) if value.startswith("hdfs:") else None
         if not isinstance(target, str):
             return NotUnderstood(f"the setting {key} does not name a place in HDFS")
-        links[key] = target + urlsplit(value).path
+        links[key] = target + parts_of(value).path
     if f"{prefix}linkFallback" not in links:
         return NotUnderstood(f"the setting {prefix}linkFallback is missing, which hdfs-native needs")
     return links

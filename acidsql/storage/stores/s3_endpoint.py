@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from acidsql.storage.stores.aws_profiles import profile
 from acidsql.storage.stores.not_understood import NotUnderstood
+from acidsql.storage.stores.setting_values import address as parts_of
 from acidsql.storage.stores.setting_values import boolean
 
 _CENTRAL: Final = "s3.amazonaws.com"
@@ -70,6 +70,8 @@ def endpoint_of(settings: Mapping[str, str], environment: Mapping[str, str]) -> 
     given = _given(settings, environment)
     fips = boolean(settings, "fs.s3a.endpoint.fips", default=False)
     address = None if given is None or given.endswith(_CENTRAL) else _with_scheme(given, settings)
+    if address is not None and not parts_of(address).hostname:
+        return NotUnderstood("the setting fs.s3a.endpoint is no address")
     if fips and address is not None:
         return NotUnderstood("the setting fs.s3a.endpoint.fips is true beside an endpoint, which S3A refuses")
     chosen = settings.get("fs.s3a.endpoint.region") or (address and _region_in(address))
@@ -99,7 +101,7 @@ def _with_scheme(endpoint: str, settings: Mapping[str, str]) -> str:
 
 
 def _region_in(address: str) -> str | None:
-    host = urlsplit(address).hostname or ""
+    host = parts_of(address).hostname or ""
     found = _OF_VPC.fullmatch(host) or _OF_AMAZON.fullmatch(host)
     return found[1] if found else None
 
@@ -115,7 +117,7 @@ def _of_surroundings(environment: Mapping[str, str]) -> str | NotUnderstood | No
 def _is_number(address: str) -> bool:
     """Whether the host is an IP address, before which there can be no name of a bucket."""
     try:
-        ipaddress.ip_address(urlsplit(address).hostname or "")
+        ipaddress.ip_address(parts_of(address).hostname or "")
     except ValueError:
         return False
     return True

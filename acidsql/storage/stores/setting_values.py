@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import SplitResult, quote, urlsplit
 
 _DURATION: Final = re.compile(r"(-?\d+)\s*(ns|us|ms|s|m|h|d)?", re.IGNORECASE)
 _SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -31,7 +31,10 @@ def duration(text: str, unit: str = "ms") -> timedelta | None:
     found = _DURATION.fullmatch(text)
     if found is None:
         return None
-    return timedelta(seconds=int(found[1]) * _SECONDS[(found[2] or unit).lower()])
+    try:
+        return timedelta(seconds=int(found[1]) * _SECONDS[(found[2] or unit).lower()])
+    except OverflowError:
+        return None
 
 
 def size(text: str) -> int | None:
@@ -51,6 +54,18 @@ def milliseconds(value: timedelta) -> str:
     '1500ms'
     """
     return f"{round(value / timedelta(milliseconds=1))}ms"
+
+
+def address(text: str) -> SplitResult:
+    """The parts of an address, which are empty if it is none.
+
+    >>> address("hdfs://nn:8020/x").netloc, address("hdfs://[").netloc
+    ('nn:8020', '')
+    """
+    try:
+        return urlsplit(text)
+    except ValueError:  # a bracket of an IPv6 address is missing
+        return urlsplit("")
 
 
 def proxy_url(scheme: str, host: str, port: str, user: str, password: str) -> str:

@@ -196,6 +196,8 @@ NOT_UNDERSTOOD = [
     ({"fs.s3a.retry.limit": "often"}, "is no number"),
     ({"fs.s3a.retry.interval": "soon"}, "is no number"),
     ({"fs.s3a.proxy.port": "1"}, "without a host"),
+    ({"fs.s3a.endpoint": "http://["}, "the setting fs.s3a.endpoint is no address"),
+    ({"fs.s3a.connection.timeout": "999999999999999d"}, "no duration"),
     ({"fs.s3a.proxy.host": "p", "fs.s3a.proxy.password": "hush"}, "are not set both"),
     ({"fs.s3a.endpoint.fips": "true", "fs.s3a.endpoint": "x"}, "fs.s3a.endpoint.fips is true beside an endpoint"),
     ({"fs.s3a.no.such.key": "hush"}, "the setting fs.s3a.no.such.key is set, which acidsql's own client does not know"),
