@@ -55,7 +55,7 @@ from acidsql.statements.log import check_variables, logged
 from acidsql.statements.plans import StatementPlans
 from acidsql.statements.results import QueryResult, Result, ScanResult, Summary
 from acidsql.statements.session_changes import SessionChanges
-from acidsql.statements.settings import Settings, settings_of_file
+from acidsql.statements.settings import OWN_CLIENTS, Settings, settings_of_file
 from acidsql.statements.variables import Variables
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.session_scratch import SessionScratch
@@ -137,6 +137,7 @@ class Session(FrameStatements, SessionInspection):
         self._engine = engine
         self._scratch = SessionScratch(warehouse, engine.files)
         self._settings = Settings()
+        engine.follow(lambda: self._settings.values[OWN_CLIENTS] == "true")
         self._variables = Variables(self._settings, warehouse)
         self._macros: dict[str, Macro] = {}
         self._streams: set[Stream] = set()

@@ -26,6 +26,8 @@ from tests.failure_report import pytest_terminal_summary
 from tests.interop.hdfs_process import Hdfs
 from tests.interop.hive3_metastore import Hive3Metastore
 from tests.interop.hive_client import Hive
+from tests.interop.s3_proxy import S3Proxy
+from tests.interop.s3_server import S3Server
 from tests.interop.shared_table import DATABASE
 
 __all__ = ["pytest_terminal_summary"]
@@ -174,6 +176,13 @@ def hive3() -> Iterator[Hive3Metastore]:
             yield running
     finally:
         shutil.rmtree(root)
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Proxy]:
+    """A store of S3's protocol behind a proxy. A test takes a directory of its own. Skips where it cannot be had."""
+    with S3Server(tmp_path_factory.mktemp("s3")) as server, S3Proxy(server.port, server.bucket) as proxy:
+        yield proxy
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ from acidsql.request import Request
 from acidsql.snapshot.key_ranges import come_first, narrowed
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
-from acidsql.storage.file_systems import FilesOf, LocalFiles
+from acidsql.storage.file_systems import FilesOf
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.tracing import Phase, phase
@@ -45,7 +45,6 @@ from acidsql.writing.row_placement import Rows
 from acidsql.writing.statement_transactions import LateWork, row_counts, write_target
 from acidsql.writing.write_transaction import WriteTransaction
 
-_LOCAL: Final = LocalFiles()
 _IN_MEMORY: Final = 8
 """How many bytes of events may be in memory for each byte of the setting, which counts compressed ones."""
 
@@ -120,7 +119,7 @@ class ArrowExecutor:
 
         def write(txn: WriteTransaction, _: LateWork) -> RowCounts:
             txn.view()  # the first statement of a transaction fixes its snapshot
-            return _staged_and_published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
+            return self._staged_and_published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
 
         return write
 
@@ -136,7 +135,7 @@ class ArrowExecutor:
             footers = replace(self.footers, copies=OriginalFiles())
             with phase(Phase.SCAN):
                 placed = changed_rows.placed_changes(plan, changes, bound, footers, self.may_read, self._most_memory)
-            return None if placed is None else _published(plan, bound, txn, placed)
+            return None if placed is None else self._published(plan, bound, txn, placed)
 
         return write
 
@@ -149,7 +148,7 @@ class ArrowExecutor:
 
         def write(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
             found = self._merged(plan, merge, request, targets[0], txn, work)
-            return None if found is None else _published(plan, found[0], txn, found[1])
+            return None if found is None else self._published(plan, found[0], txn, found[1])
 
         return write
 
@@ -188,26 +187,28 @@ class ArrowExecutor:
             placed = merged_rows.merged(plan, merge, rows, found, self._most_memory)
         return None if placed is None else (found.prepared.bound, placed)
 
+    def _published(self, plan: WritePlan, bound: BoundScan, txn: WriteTransaction, placed: Placed) -> RowCounts:
+        """Writes and publishes the events of rows that were found in a scan of the target."""
 
-def _published(plan: WritePlan, bound: BoundScan, txn: WriteTransaction, placed: Placed) -> RowCounts:
-    """Writes and publishes the events of rows that were found in a scan of the target."""
+        def stage(target: WriteTarget) -> list[StagedFile]:
+            return write_placed(placed.events, plan, target, placed.slots, placed.rows)
 
-    def stage(target: WriteTarget) -> list[StagedFile]:
-        return write_placed(placed.events, plan, target, placed.slots, placed.rows)
+        return self._staged_and_published(plan, bound.parts, txn, stage)
 
-    return _staged_and_published(plan, bound.parts, txn, stage)
-
-
-def _staged_and_published(
-    plan: WritePlan, parts: Sequence[BoundPart], txn: WriteTransaction, stage: Callable[[WriteTarget], list[StagedFile]]
-) -> RowCounts:
-    """Stages the files, then publishes them. `txn` knows at any moment what to undo. `parts` are the partitions that
-    were read."""
-    write = txn.begin(target := write_target(plan, parts, txn, _LOCAL))
-    write.staged.extend(stage(target))
-    txn.opened.require_open()
-    publish(target, write.staged, write.made, txn.siblings(write), txn.opened.require_open)
-    return row_counts(plan, write.staged)
+    def _staged_and_published(
+        self,
+        plan: WritePlan,
+        parts: Sequence[BoundPart],
+        txn: WriteTransaction,
+        stage: Callable[[WriteTarget], list[StagedFile]],
+    ) -> RowCounts:
+        """Stages the files, then publishes them. `txn` knows at any moment what to undo. `parts` are the partitions
+        that were read."""
+        write = txn.begin(target := write_target(plan, parts, txn, self.files_of(plan.target.location)))
+        write.staged.extend(stage(target))
+        txn.opened.require_open()
+        publish(target, write.staged, write.made, txn.siblings(write), txn.opened.require_open)
+        return row_counts(plan, write.staged)
 
 
 def _staged_inserts(plan: WritePlan, rows: Rows, target: WriteTarget) -> list[StagedFile]:

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any, Final
@@ -27,7 +27,6 @@ from acidsql.snapshot.scan_binding import NO_WRITE_ID
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.storage.file_systems import FilesOf
 from acidsql.storage.footer_cache import FooterCache
-from acidsql.storage.orc.copies import OriginalFiles
 
 BATCH_ROWS: Final = 64 * 1024
 _DROPPED: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -56,7 +55,7 @@ class ArrowScans:
     """Opens the scans of a session. Footers of files are read once."""
 
     files_of: FilesOf
-    footers: FooterCache = field(default_factory=lambda: FooterCache(OriginalFiles()))
+    footers: FooterCache
 
     def open(self, plan: QueryPlan, view: ReadView, release: Callable[[], None]) -> ScanBatches:
         """The batches of a query that is a simple scan. `release` ends its transaction: it is called when the last

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from acidsql.arrow.scan.deleted_row_ids import RowIds
 from acidsql.arrow.scan.live_rows import FileReader, LiveRows, PreparedRows
 from acidsql.arrow.write.changed_rows import filed
 from acidsql.errors import AcidSqlError
+from acidsql.storage.file_systems import SCRATCH, LocalFiles
 from acidsql.storage.orc.event_columns import inserted_columns
 from acidsql.storage.orc.orc_footers import adds_acid_columns
 from acidsql.writing.compaction_files import IN_ORDER, Job, Staged, finish
@@ -69,6 +71,26 @@ def staged_in_order(job: Job, prepared: PreparedRows, check: Callable[[], None])
     buckets = _in_order(prepared)
     if buckets is None:
         return None
+    if isinstance(job.files, LocalFiles):
+        return _staged(job, buckets, prepared, check)
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as directory:
+        here = replace(job, files=LocalFiles(), part=replace(job.part, directory=directory))
+        staged = _staged(here, buckets, prepared, check)
+        return None if staged is None else [_sent(job, number, file) for number, file in enumerate(staged)]
+
+
+def _sent(job: Job, number: int, file: Staged) -> Staged:
+    """A staged file of this machine in the staging directory of the compaction."""
+    path = f"{job.staging}/{number}.orc"
+    job.files.make_directories(job.staging)
+    job.files.take_local(file.path, path)
+    return replace(file, path=path)
+
+
+def _staged(
+    job: Job, buckets: Sequence[Sequence[_File]], prepared: PreparedRows, check: Callable[[], None]
+) -> list[Staged] | None:
+    """Stages the files of the buckets on this machine; None, and nothing is staged, if Spark has to do it."""
     threads = max(1, min(os.cpu_count() or 1, _MOST_MEMORY // (_EXPANDED * _largest_stripe(prepared))))
     divides = adds_acid_columns(job.files, job.target)
     parts = [part for bucket in buckets for part in _parts(bucket, -(-threads // len(buckets)) if divides else 1)]

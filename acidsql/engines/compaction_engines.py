@@ -40,7 +40,7 @@ class CompactionEngines:
         most_bytes = int(self.settings[DRIVER_BYTES])
         try:
             merged = None
-            if compaction_choice(job, most_bytes).is_arrow:
+            if compaction_choice(job, most_bytes, self.engine.needs_hadoop).is_arrow:
                 footers = replace(caches.footers, copies=OriginalFiles())
                 merged = compact_by_arrow(job, footers, most_bytes, before_publishing)
             if merged is None:

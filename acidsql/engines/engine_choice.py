@@ -8,9 +8,10 @@ transaction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.hive_types import has_instant, is_complex, parse_type
@@ -21,7 +22,6 @@ from acidsql.arrow.write import inserted_columns, merged_rows
 from acidsql.planner.conditions.row_predicates import undecided
 from acidsql.planner.plan import ArrowChange, ArrowInsert, ArrowMerge, MultiWritePlan, QueryPlan, WritePlan
 from acidsql.planner.write_strategy import arrow_strategy
-from acidsql.storage.file_systems import is_local
 from acidsql.writing.compaction_files import Job, amount
 from acidsql.writing.event_files import can_write_files
 
@@ -32,6 +32,10 @@ _MOST_ROWS: Final = 50_000_000
 _MOST_ROWS_PER_CORE: Final = 64_000_000
 """Rows that it reads where Spark runs on one core. Spark takes 1.5 times as long for 5,000,000 rows on two cores, but
 less where there are many."""
+
+
+NeedsHadoop: TypeAlias = Callable[[str], str | None]
+"""Why Hadoop's client has to read and write a location, as a clause; None if this process does."""
 
 
 class EngineName(Enum):
@@ -64,7 +68,11 @@ def _arrow(reason: str) -> Choice:
     return Choice(EngineName.ARROW, reason)
 
 
-def query_choice(plan: QueryPlan) -> Choice:
+def _of_hadoop(location: str, reason: str) -> Choice:
+    return _spark(f"Hadoop's client reads and writes {location} because {reason}")
+
+
+def query_choice(plan: QueryPlan, needs_hadoop: NeedsHadoop) -> Choice:
     """The engine of a query whose rows are wanted as Python values, as in the shell and by DB-API. A DataFrame is
     Spark's. The Arrow engine shows values as Spark does, except instants, which Spark shows in its session's time
     zone."""
@@ -77,14 +85,14 @@ def query_choice(plan: QueryPlan) -> Choice:
     (scan,) = plan.scans
     if scan.table.file_format not in READABLE_FORMATS:
         return _spark(f"{scan.table.qualified} has files of the format {scan.table.file_format}")
-    if not is_local(scan.table.location):
-        return _spark(f"{scan.table.qualified} is not on a local disk")
+    if (reason := needs_hadoop(scan.table.location)) is not None:
+        return _of_hadoop(scan.table.location, reason)
     if any(has_instant(output_type(scan, output.column)) for output in plan.simple.outputs):
         return _spark("it has instants, which are shown in the time zone of Spark's session")
-    return _arrow("the query is the scan of one table on a local disk; a DataFrame of it is Spark's")
+    return _arrow("the query is the scan of one table; a DataFrame of it is Spark's")
 
 
-def write_choice(plan: WritePlan | MultiWritePlan) -> Choice:
+def write_choice(plan: WritePlan | MultiWritePlan, needs_hadoop: NeedsHadoop) -> Choice:
     """The engine of a DML statement, before anybody has looked at its values."""
     if isinstance(plan, MultiWritePlan):
         return _spark("several INSERTs share the rows of a query")
@@ -95,8 +103,8 @@ def write_choice(plan: WritePlan | MultiWritePlan) -> Choice:
         return _spark("only Spark computes its rows")
     if arrow_strategy(plan) is None or not can_write_files(table):
         return _spark(f"only Spark writes the files of {table.qualified}")
-    if not is_local(table.location):
-        return _spark(f"{table.qualified} is not on a local disk")
+    if (reason := needs_hadoop(table.location)) is not None:
+        return _of_hadoop(table.location, reason)
     match plan.arrow:
         case ArrowInsert():
             if plan.overwrite is not None and plan.overwrite.if_not_exists:
@@ -107,7 +115,7 @@ def write_choice(plan: WritePlan | MultiWritePlan) -> Choice:
                 return _spark(f"{table.qualified} has partitions or buckets by types that only Spark converts")
             return _arrow("the rows are values of the statement or the call")
         case ArrowChange():
-            return _arrow("its condition and its new values are about one table on a local disk")
+            return _arrow("its condition and its new values are about one table")
         case ArrowMerge():
             if not merged_rows.can_merge(plan, plan.arrow):
                 return _spark("only Spark compares or stores columns of these types")
@@ -116,20 +124,20 @@ def write_choice(plan: WritePlan | MultiWritePlan) -> Choice:
             assert_never(plan.arrow)
 
 
-def compaction_choice(job: Job, most_bytes: int) -> Choice:
+def compaction_choice(job: Job, most_bytes: int, needs_hadoop: NeedsHadoop) -> Choice:
     """The engine of a compaction. `most_bytes` is the setting DRIVER_BYTES."""
     kinds = [parse_type(c.type) for c in job.table.columns]
     if job.scope.rewrite is not CompactionType.MAJOR or not job.table.is_full_acid:
         return _spark("it is no major compaction of a full ACID table")
-    if not is_local(job.part.directory):
-        return _spark(f"{job.part.directory} is not on a local disk")
+    if (reason := needs_hadoop(job.part.directory)) is not None:
+        return _of_hadoop(job.part.directory, reason)
     if not can_write_files(job.target) or any(is_complex(kind) or has_instant(kind) for kind in kinds):
         return _spark("only Spark writes columns of these types, or files with these properties")
     if any(key.startswith("spark.") for key in job.settings):
         return _spark("the request has settings of Spark")
     if amount(job).bytes > STREAMED_BYTES * most_bytes:
         return _spark("it has too many bytes for this process")
-    return _arrow("it has few bytes, on a local disk")
+    return _arrow("it has few bytes")
 
 
 def may_read(rows: int, cores: int | None) -> bool:

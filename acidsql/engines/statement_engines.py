@@ -9,6 +9,7 @@ written nothing, and Spark goes on in the open transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
 from acidsql.arrow.queries import check_arrow_plan
@@ -24,6 +25,7 @@ from acidsql.spark.engine import Engine
 from acidsql.spark.executor import SparkExecutor
 from acidsql.spark.frames.answer_frames import QueryRows
 from acidsql.spark.frames.readers import FrameReaders
+from acidsql.storage.orc.copies import OriginalFiles
 from acidsql.writing.outcomes import RowCounts, Written
 from acidsql.writing.statement_transactions import LateWork, StatementTransactions
 from acidsql.writing.steering import Steering
@@ -42,7 +44,7 @@ class StatementEngines:
         self.session_transaction = self.transactions.session_transaction
         self.spark = SparkExecutor(engine, self.transactions, self._readers, settings, self.steering)
         self.arrow = ArrowExecutor(engine.files, self.spark, self.spark.footers, settings, self._may_read)
-        self._scans = ArrowScans(engine.files)
+        self._scans = ArrowScans(engine.files, replace(self.spark.footers, copies=OriginalFiles()))
 
     def close(self) -> None:
         """Rolls back the open transaction, and ends all readers."""
@@ -63,17 +65,17 @@ class StatementEngines:
     def choice(self, plan: Plan, request: Request) -> Choice:
         """The engine of a statement, and why, for EXPLAIN. The values of a frame are unknown here."""
         if isinstance(plan, QueryPlan):
-            return query_choice(plan)
+            return query_choice(plan, self._engine.needs_hadoop)
         given = plan.arrow if isinstance(plan, WritePlan) else None
         if isinstance(given, ArrowInsert) and isinstance(given.rows, FrameRows):
-            return write_choice(plan)
+            return write_choice(plan, self._engine.needs_hadoop)
         return self._decided(plan, request)[0]
 
     def _decided(self, plan: WritePlan | MultiWritePlan, request: Request) -> tuple[Choice, ArrowWrite | None]:
         """The engine of a DML statement, and what the Arrow engine does if it is the one."""
         if not self.steering.may_skip_spark:
             return Choice(EngineName.SPARK, "a test asks for it"), None
-        choice = write_choice(plan)
+        choice = write_choice(plan, self._engine.needs_hadoop)
         if not choice.is_arrow or isinstance(plan, MultiWritePlan):
             return choice, None
         prepared = self.arrow.prepared(plan, request)
@@ -89,7 +91,7 @@ class StatementEngines:
 
     def scan(self, plan: QueryPlan) -> ScanBatches | None:
         """The rows of a query, read by the Arrow engine; None if it is one for Spark."""
-        if not query_choice(plan).is_arrow:
+        if not query_choice(plan, self._engine.needs_hadoop).is_arrow:
             return None
         try:
             return self._scans.open(plan, *self.transactions.hold_snapshot(plan))

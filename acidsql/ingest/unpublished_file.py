@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from acidsql.storage.file_systems import FileSystem, LocalFiles, place_new
+from acidsql.storage.file_systems import FileSystem, LocalFiles, is_taken, place_new
 
 _SCRATCH: Final = "acidsql-write-"
 
@@ -30,12 +30,12 @@ class UnpublishedFile:
         Raises MALFORMED_LAYOUT where another file has the name.
         """
         if self._scratch is not None:
-            self._files.take_local(self.written, self._hidden)
             if self.is_published:
                 self._files.delete(self._path)
-            self._place()
+            if not self._files.place_local(self.written, self._path):
+                raise is_taken(self._path)
         elif not self.is_published:
-            self._place()
+            place_new(self._files, self._hidden, self._path)
             self.written = self._path
         self.is_published = True
 
@@ -49,6 +49,3 @@ class UnpublishedFile:
             self._scratch.cleanup()
         elif not self.is_published:
             Path(self.written).unlink(missing_ok=True)
-
-    def _place(self) -> None:
-        place_new(self._files, self._hidden, self._path)

@@ -25,6 +25,11 @@ class CommittedPart:
     may_grow: bool = True
 
 
+def is_complete(data: DataFile) -> bool:
+    """Whether no streaming client can be writing to a listed file."""
+    return data.flush_length_file is None and _possible_side_file(data) is None
+
+
 def committed_part(files: FileSystem, directory: str, data: DataFile) -> CommittedPart:
     """The committed part of a listed file in the directory of a partition or table. Raises MALFORMED_LAYOUT."""
     side = data.flush_length_file or _possible_side_file(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from acidsql.acid.directories import Base, Delta, Original, parse_bucket_file
@@ -16,7 +17,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
-from acidsql.snapshot.committed_lengths import committed_part
+from acidsql.snapshot.committed_lengths import committed_part, is_complete
 from acidsql.storage.file_identity import sized
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.footer_cache import FooterCache
@@ -159,7 +160,18 @@ def data_files(bound: BoundScan, footers: FooterCache) -> list[SourceFile]:
 
     Raises ACID_V1_FILE, MALFORMED_LAYOUT, NOT_YET_SUPPORTED.
     """
+    _read_footers(bound, footers)
     return [f for number, part in enumerate(bound.parts) for f in _part_files(bound, number, part, footers)]
+
+
+def _read_footers(bound: BoundScan, footers: FooterCache) -> None:
+    """Reads the footers of all files at once, where otherwise each directory would wait for the one before it. Leaves
+    out files that may be growing."""
+    if bound.table.file_format == "orc":
+        files = ((part, f) for part in bound.parts for f in part.data_files)
+        of_deletes = ((part, f) for part in bound.parts for d in part.snapshot.delete_deltas for f in d.files)
+        wanted = [sized(f"{p.directory}/{f.file.path}", f.file) for p, f in chain(files, of_deletes) if is_complete(f)]
+        footers.read_ahead(bound.files, wanted)
 
 
 def _part_files(bound: BoundScan, number: int, part: BoundPart, footers: FooterCache) -> Iterator[SourceFile]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -32,6 +33,9 @@ from acidsql.spark.session.time_zone import UTC
 from acidsql.spark.spark_types import in_wall_clock_time
 from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
 from acidsql.storage.hadoop_files import HadoopFiles
+from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_without_spark
+from acidsql.storage.stores.not_understood import NotUnderstood
+from acidsql.storage.stores.stores import Stores
 
 CONCURRENT_WRITERS: Final = "spark.sql.maxConcurrentOutputFileWriters"
 """Setting: for how many directories a task keeps a file open at once, so that it need not sort its rows by
@@ -181,6 +185,7 @@ class Engine:
         self._lock = threading.Lock()
         self._hadoop: HadoopFiles | None = None
         self._local = LocalFiles()
+        self._stores = Stores(self._settings_of_hadoop, self._hadoop_files)
         self._groups: list[JobGroup] = []
         """The job groups of the statements that run now."""
         self._of_statements: tuple[Meaning, Any, Any] | None = None
@@ -315,9 +320,29 @@ class Engine:
             return 0
 
     def files(self, location: str) -> FileSystem:
-        """The file system of a location. Starts Spark if the location is not local."""
+        """The file system of a location. Starts Spark if Hadoop's client has to read it (`needs_hadoop`)."""
         if is_local(location):
             return self._local
+        found = self._stores.find(location)
+        return self._hadoop_files() if isinstance(found, NotUnderstood) else found
+
+    def follow(self, uses_own_clients: Callable[[], bool]) -> None:
+        """`uses_own_clients` tells whether other clients than Hadoop's may read and write stores."""
+        self._stores.follow(uses_own_clients)
+
+    def needs_hadoop(self, location: str) -> str | None:
+        """Why Hadoop's client in the JVM has to read and write a location, as a clause; None if this process does."""
+        if is_local(location):
+            return None
+        found = self._stores.find(location)
+        return found.reason if isinstance(found, NotUnderstood) else None
+
+    def _settings_of_hadoop(self) -> HadoopSettings | NotUnderstood:
+        spark = self._living
+        return settings_without_spark(self._conf, os.environ) if spark is None else sessions.hadoop_settings(spark)
+
+    def _hadoop_files(self) -> HadoopFiles:
+        """The files of Hadoop's client. Starts Spark if it is not running."""
         spark = self.spark
         if self._hadoop is None:
             self._hadoop = sessions.hadoop_files(spark)
@@ -345,6 +370,7 @@ class Engine:
         with self._lock:
             self._spark, self._given, self._own = spark, True, False
             self._hadoop = self._of_statements = None
+            self._stores.forget()
 
     def names_of_its_own(self) -> frozenset[str]:
         """The names of the temporary views and functions of the user's session. What they give is not known."""

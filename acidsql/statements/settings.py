@@ -38,6 +38,7 @@ SUBSTITUTE_DEPTH: Final = "hive.variable.substitute.depth"
 WAREHOUSE: Final = "hive.metastore.warehouse.dir"
 OPEN_TXNS: Final = "hive.max.open.txns"
 OPEN_BATCH: Final = "hive.txn.max.open.batch"
+OWN_CLIENTS: Final = "acidsql.storage.own.clients"
 CONFIRM_ALL_ROWS: Final = "acidsql.shell.confirm.all.rows"
 
 _OF_TRANSACTIONS: Final = "hive.txn."
@@ -126,10 +127,15 @@ KNOWN: Final[Mapping[str, Known]] = {
     DRIVER_BYTES: _number(
         "The largest amount of compressed data, in bytes, that an UPDATE, DELETE or MERGE may read for the driver to"
         " write the rows itself, without Spark's writer. An INSERT may read 1 MiB of it at most, a statement whose"
-        " table is not on a local disk 16 MiB, and none more than 1/64 of the driver's heap. A statement without Spark"
-        " may insert rows of frames, and write events, that take eight times as much memory. `0` turns driver writes"
-        " off, and statements and compactions without Spark.",
+        " table Hadoop's client reads and writes 16 MiB, and none more than 1/64 of the driver's heap. A statement"
+        " without Spark may insert rows of frames, and write events, that take eight times as much memory. `0` turns"
+        " driver writes off, and statements and compactions without Spark.",
         1 << 26,
+    ),
+    OWN_CLIENTS: _boolean(
+        "Whether acidsql reads and writes object stores and HDFS by clients of its own, without a JVM, where their"
+        " packages are installed (`acidsql[s3]`, `acidsql[hdfs]`) and know all settings of Hadoop's client that are"
+        " set. With `false` Hadoop's client in Spark's JVM reads and writes them."
     ),
     XLOCK_WRITE: _boolean(
         "Whether UPDATE, DELETE and MERGE of one table wait for each other. With `false` they run side by side, and"

@@ -82,6 +82,12 @@ class NewEnd(Enum):
 class FileSystem(Protocol):
     """The operations on files. Paths are absolute, as `resolve` gives them."""
 
+    @property
+    def reads_opened(self) -> bool:
+        """Whether `open_listed` gives the listed file itself, however long it is read, or raises an OSError if another
+        one lies at its path. Else the caller compares the files with each piece (acidsql.storage.file_identity)."""
+        ...
+
     def new_end(self, path: str) -> NewEnd:
         """How the file of a path gets another end."""
         ...
@@ -135,6 +141,11 @@ class FileSystem(Protocol):
         """Copies a file of this machine to this file system."""
         ...
 
+    def place_local(self, source: str, new: str) -> bool:
+        """Copies a complete file of this machine to a place where it appears whole, unless `new` exists: then it
+        returns False and does nothing."""
+        ...
+
     def file_size(self, path: str) -> int | None:
         """The size of a file in bytes; None for a directory, and if nothing is there."""
         ...
@@ -184,6 +195,11 @@ class FileSystem(Protocol):
         """Opens a file for random access."""
         ...
 
+    def open_listed(self, file: SizedFile) -> BinaryIO:
+        """Opens a file of a listing for random access, without a request for its length. It may be a RangeFile, whose
+        reader can say beforehand what it will read."""
+        ...
+
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         """Cuts the file at offset `at` and writes `end` there."""
         ...
@@ -218,11 +234,27 @@ def placed(files: FileSystem, old: str, new: str, pieces: Sequence[Piece] = ()) 
     return files.place_pieces(pieces, new) if pieces else files.place(old, new)
 
 
+def copied_and_placed(files: FileSystem, source: str, new: str) -> bool:
+    """`place_local` of a file system that can move files: the copy is hidden until it is complete."""
+    directory, _, name = new.rpartition("/")
+    hidden = f"{directory}/.{name}"
+    files.take_local(source, hidden)
+    is_placed = files.place(hidden, new)
+    if not is_placed:
+        files.delete(hidden)
+    return is_placed
+
+
 def place_new(files: FileSystem, old: str, new: str, pieces: Sequence[Piece] = ()) -> None:
     """`placed`, for a place that no other file may have. Raises MALFORMED_LAYOUT."""
     if not placed(files, old, new, pieces):
-        reason = "a file lies there already, and another one was to be moved to its place"
-        raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=new, reason=reason)
+        raise is_taken(new)
+
+
+def is_taken(path: str) -> AcidSqlError:
+    """MALFORMED_LAYOUT, for a place that no other file may have."""
+    reason = "a file lies there already, and another one was to be moved to its place"
+    return AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason=reason)
 
 
 def end_of_pieces(files: FileSystem, pieces: Sequence[Piece], count: int) -> bytes:
@@ -245,6 +277,8 @@ def is_local(location: str) -> bool:
 
 class LocalFiles:
     """The files of the operating system, without Hadoop's checksum files."""
+
+    reads_opened = True
 
     def new_end(self, path: str) -> NewEnd:
         return NewEnd.IN_PLACE
@@ -329,6 +363,9 @@ class LocalFiles:
     def take_local(self, source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
+    def place_local(self, source: str, new: str) -> bool:
+        return copied_and_placed(self, source, new)
+
     def file_size(self, path: str) -> int | None:
         return os.path.getsize(path) if os.path.isfile(path) else None
 
@@ -391,6 +428,14 @@ class LocalFiles:
 
     def open(self, path: str) -> BinaryIO:
         return Path(path).open("rb")
+
+    def open_listed(self, file: SizedFile) -> BinaryIO:
+        opened = self.open(file.path)
+        found = _listed(file.path, os.fstat(opened.fileno()))
+        if (found.identity, found.changed) != (file.identity, file.changed) and not file.may_grow:
+            opened.close()
+            raise OSError(f"{file.path} is another file than the one that was listed")
+        return opened
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         with open(path, "r+b") as f:

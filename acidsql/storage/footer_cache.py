@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -37,6 +38,13 @@ class FooterCache:
     def tails(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[Tail]:
         """The tails of the files, in their order. Unknown ones are read in parallel."""
         return _known(self._tails, wanted, lambda f: _read(files, f, lambda: read_file_tail(files, f.path, f.size)))
+
+    def read_ahead(self, files: FileSystem, wanted: Sequence[SizedFile]) -> None:
+        """Reads the tails of files that will be asked for, unless they are more than the cache holds. `tails` raises
+        the errors."""
+        if len(wanted) <= _KEPT:
+            with suppress(AcidSqlError, *FILE_ERRORS):
+                self.tails(files, wanted)
 
     def times(self, files: FileSystem, wanted: Sequence[SizedFile]) -> list[WrittenTimes]:
         """The zone and the calendar of the times in Parquet files."""

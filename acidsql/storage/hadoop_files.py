@@ -23,11 +23,11 @@ from acidsql.storage.file_systems import (
     Listing,
     NewEnd,
     Piece,
-    end_of_pieces,
-    length_of,
+    SizedFile,
+    copied_and_placed,
     listing_of,
 )
-from acidsql.storage.s3_multipart import S3Bucket
+from acidsql.storage.s3_multipart import WRITE_METADATA, S3Bucket
 
 FILE_ERRORS: Final = (OSError, Py4JError)
 """The errors that an operation of any file system may raise."""
@@ -38,6 +38,11 @@ _NO_CHECKS: Final = "fs.s3a.create.performance"
 """Option of a new file in S3: Hadoop does not ask whether its name is that of a directory."""
 
 
+_METADATA_OF_NEW_FILE: Final = "fs.s3a.create.header."
+"""Options of a new file in S3 that begin so are metadata of the object (org.apache.hadoop.fs.s3a.Constants)."""
+_METADATA: Final = "header."
+"""The beginning of the names of extended attributes that are metadata of an object
+(org.apache.hadoop.fs.s3a.impl.HeaderProcessing)."""
 _ENTITY_TAG: Final = "getEtag"
 """Of org.apache.hadoop.fs.EtagSource."""
 _IDENTITY_METHODS: Final = {
@@ -48,6 +53,9 @@ _IDENTITY_METHODS: Final = {
 
 class HadoopFiles:
     """The file systems that Spark's Hadoop client knows, through the driver's JVM."""
+
+    reads_opened = False
+    """Each piece of a file is read from its path."""
 
     def __init__(self, java: Any, conf: Any) -> None:
         """`java` is Py4J's view of the JVM, `conf` an org.apache.hadoop.conf.Configuration in it."""
@@ -182,6 +190,9 @@ class HadoopFiles:
     def take_local(self, source: str, target: str) -> None:
         self._fs(target).copyFromLocalFile(self._path(f"file://{source}"), self._path(target))
 
+    def place_local(self, source: str, new: str) -> bool:
+        return copied_and_placed(self, source, new)
+
     def file_size(self, path: str) -> int | None:
         if not self.exists(path):
             return None
@@ -256,25 +267,25 @@ class HadoopFiles:
     def assemble(self, path: str, pieces: Iterable[Piece]) -> None:
         """Raises FileExistsError. A store that takes no conditional requests may not notice another writer of the same
         moment."""
-        pieces = list(pieces)
+        write = uuid.uuid4().hex
         try:
-            self._assemble(path, pieces)
+            self._assemble(path, list(pieces), write)
         except Py4JJavaError as error:
-            if s3_multipart.is_s3a(self._fs(path)) and self._is_made_of(path, pieces):
+            if self._is_of(path, write):
                 return  # the store did it, and its answer was lost
             if _class_name(error) == _EXISTS or self.exists(path):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from error
             raise
 
-    def _assemble(self, path: str, pieces: Sequence[Piece]) -> None:
+    def _assemble(self, path: str, pieces: Sequence[Piece], write: str) -> None:
         parts = list(s3_multipart.parts(pieces))
         bucket = self._bucket(path) if any(isinstance(part, Extent) for part in parts) else None
         if bucket is not None:
             if self.exists(path):  # not every store heeds the condition of an upload in parts
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-            bucket.assemble(path, parts, self._content)
+            bucket.assemble(path, parts, self._content, write)
             return
-        out = self._new_file(path)
+        out = self._new_file(path, write)
         for piece in pieces:
             if isinstance(piece, bytes):
                 out.write(piece)
@@ -287,22 +298,27 @@ class HadoopFiles:
                     raise OSError(f"{piece.path} ends {missing} bytes before the end of the extent that is copied")
         out.close()
 
-    def _new_file(self, path: str) -> Any:
+    def _new_file(self, path: str, write: str) -> Any:
         """A stream to a file that must not exist. Where S3A can make the request conditional (Hadoop 3.4.2 and later),
         the store says so when the stream is closed; elsewhere Hadoop looks before it opens the stream."""
         fs, where = self._fs(path), self._path(path)
         if not fs.hasPathCapability(where, _CONDITIONAL):
             return fs.create(where, False)
         builder = fs.createFile(where).overwrite(True).recursive()
-        return builder.opt(_CONDITIONAL, "true").opt(_NO_CHECKS, "true").build()
+        builder = builder.opt(_CONDITIONAL, "true").opt(_NO_CHECKS, "true")
+        return builder.opt(f"{_METADATA_OF_NEW_FILE}{WRITE_METADATA}", write).build()
 
-    def _is_made_of(self, path: str, pieces: Sequence[Piece]) -> bool:
-        """Whether a file has the length of the pieces, and their end."""
-        size = sum(map(length_of, pieces))
-        compared = min(size, PIECE)
-        if self.file_size(path) != size:
+    def _is_of(self, path: str, write: str) -> bool:
+        """Whether the object at a path is that of a write, by its metadata. Its content does not tell: two INSERTs of
+        equal rows write equal files."""
+        fs = self._fs(path)
+        if not s3_multipart.is_s3a(fs):
             return False
-        return self.read_end(path, size, compared) == end_of_pieces(self, pieces, compared)
+        try:
+            found = fs.getXAttrs(self._path(path)).get(f"{_METADATA}{WRITE_METADATA}")
+        except Py4JJavaError:
+            return False
+        return found is not None and bytes(found).decode() == write
 
     def _content(self, piece: Piece) -> bytes:
         if isinstance(piece, bytes):
@@ -327,6 +343,9 @@ class HadoopFiles:
 
     def open(self, path: str) -> BinaryIO:
         return io.BufferedReader(_Stream(self, path, self.file_size(path) or 0), PIECE)
+
+    def open_listed(self, file: SizedFile) -> BinaryIO:
+        return io.BufferedReader(_Stream(self, file.path, file.size), PIECE)
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         raise OSError(f"the end of {path} cannot be rewritten on this file system")

@@ -21,6 +21,9 @@ LEAST_PART: Final = 5 << 20
 """Bytes that every part has but the last one (Amazon S3, multipart upload limits)."""
 _MOST_COPIED: Final = 128 << 20
 """Bytes that one request copies. S3 allows 5 GiB, but several requests at once take less time."""
+WRITE_METADATA: Final = "acidsql-write"
+"""The metadata of an object that tells which write has made it. A store that did what it was asked to, but whose answer
+was lost, refuses the next try because the object exists."""
 _S3A: Final = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 _OF_THE_STORE: Final = ("NONE", "SSE_S3", "SSE_KMS", "DSSE_KMS")
 """Kinds of encryption (org.apache.hadoop.fs.s3a.S3AEncryptionMethods) with which the store can read an object without a
@@ -88,12 +91,14 @@ class S3Bucket:
             return None
         return cls(java, fs) if encryption in _OF_THE_STORE else None
 
-    def assemble(self, path: str, of: Sequence[Part], read: Callable[[Piece], bytes]) -> None:
-        """Makes an object. Nothing is there before the last request, and nothing remains of an upload that fails.
+    def assemble(self, path: str, of: Sequence[Part], read: Callable[[Piece], bytes], write: str) -> None:
+        """Makes an object, with `write` as its metadata WRITE_METADATA. Nothing is there before the last request, and
+        nothing remains of an upload that fails.
 
         Raises Py4JJavaError if a request fails, or if the object exists and the store takes conditions.
         """
         create = self.fs.getRequestFactory().newMultipartUploadRequestBuilder(self._key(path), None)  # with encryption
+        create = create.metadata(self.java.java.util.Collections.singletonMap(WRITE_METADATA, write))
         upload = self._client.createMultipartUpload(create.build()).uploadId()
 
         def named(request: Any) -> Any:

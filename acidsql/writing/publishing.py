@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, groupby
 from typing import Final
 
 from acidsql.acid.data_files import File
@@ -32,6 +32,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.storage.file_systems import (
+    Extent,
     FileSystem,
     Piece,
     discard,
@@ -242,18 +243,26 @@ def publish(
     if not target.table.is_transactional:
         _publish_plain(target, staged, made, require_open)
         return
-    directories = {target.branch_directory(f.partition_directory, f.slot.branch) for f in staged}
+    directories = sorted({target.branch_directory(f.partition_directory, f.slot.branch) for f in staged})
+    of_parents = [list(some) for _, some in groupby(directories, lambda path: path.rpartition("/")[0])]
     with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(lambda directory: _make_acid(target, directory, made, siblings), sorted(directories)))
+        list(pool.map(lambda some: _make(target, some, made, siblings), of_parents))
         keep_if_open([(target.files, directory) for directory in directories], require_open, made)
+        versions = () if target.table.is_insert_only else directories
+        written = pool.map(lambda directory: _write_version(target, directory), versions)
         list(pool.map(lambda file: _publish_acid(target, file), staged))
-    target.files.delete(target.staging)
+        list(written)
+    _remove_staging(target, staged)
 
 
-def _make_acid(target: WriteTarget, directory: str, made: list[str], siblings: Siblings | None) -> None:
-    _make(target, directory, made, siblings)
-    if not target.table.is_insert_only:
-        target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
+def _write_version(target: WriteTarget, directory: str) -> None:
+    target.files.write(f"{directory}/{ACID_VERSION_FILE}", ACID_VERSION_CONTENT)
+
+
+def _remove_staging(target: WriteTarget, staged: Sequence[StagedFile]) -> None:
+    """Removes the staging directory. There is none if this process has made all files of bytes that it had."""
+    if not staged or any(not file.pieces or any(isinstance(p, Extent) for p in file.pieces) for file in staged):
+        target.files.delete(target.staging)
 
 
 def _publish_acid(target: WriteTarget, file: StagedFile) -> None:
@@ -261,23 +270,31 @@ def _publish_acid(target: WriteTarget, file: StagedFile) -> None:
     place_new(target.files, file.path, f"{directory}/{target.file_name(file.slot.bucket)}", file.pieces)
 
 
-def _make(target: WriteTarget, directory: str, made: list[str], siblings: Siblings | None) -> None:
-    """Makes the directory of a write, which must not exist. If it does, the table was dropped and created again, and
-    has given out the same write ID."""
-    parent, _, name = directory.rpartition("/")
-    made.append(directory)  # before the check, which other threads of this transaction make at the same time
+def _make(target: WriteTarget, directories: Sequence[str], made: list[str], siblings: Siblings | None) -> None:
+    """Makes directories of a write that lie in one directory. They must not exist. If they do, the table was dropped
+    and created again, and has given out the same write ID."""
+    parent = directories[0].rpartition("/")[0]
+    made.extend(directories)  # before the check, which other threads of this transaction make at the same time
     try:
         names = target.files.directories_named(parent, "")
         if siblings is not None:
-            siblings.check(parent, names, name)
+            for directory in directories:
+                siblings.check(parent, names, directory.rpartition("/")[2])
     except BaseException:
-        made.remove(directory)
+        _forget(made, directories)
         raise
-    try:
-        target.files.make_new_directory(directory, names)
-    except FileExistsError:
+    for number, directory in enumerate(directories):
+        try:
+            target.files.make_new_directory(directory, names)
+        except BaseException as error:
+            _forget(made, directories[number if isinstance(error, FileExistsError) else number + 1 :])
+            raise
+
+
+def _forget(made: list[str], directories: Iterable[str]) -> None:
+    """Leaves directories out that the transaction has not made."""
+    for directory in directories:
         made.remove(directory)
-        raise
 
 
 def _publish_plain(
@@ -357,7 +374,7 @@ def empty(
         return
     directory = f"{partition_directory}/{base_name(target.write_id)}"
     if directory not in made:
-        _make(target, directory, made, siblings)
+        _make(target, [directory], made, siblings)
         keep_if_open([(target.files, directory)], require_open, made)
     target.files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.orc as orc
 
 from acidsql.session import Session
 from acidsql.statements.results import Counts
-from tests.answers import files_below
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
@@ -25,13 +24,14 @@ def both(pair: tuple[Session, Session], statement: str, **frames: object) -> Cou
 
 def files(session: Session, table: str) -> dict[str, Any]:
     """The rows with their row IDs in each file, its footer's properties, and the names of files without rows."""
-    root = Path(session.catalog.table("default", table).location)
+    root = session.catalog.table("default", table).location
+    store = session._engine.files(root)
     found: dict[str, Any] = {}
-    for path in files_below(root):
+    for path in sorted(file.path for file in store.list_below(root).files):
         if path.endswith(("_orc_acid_version", "_metadata_acid")):
-            found[path] = (root / path).read_bytes()
+            found[path] = store.read(f"{root}/{path}")
         else:
-            file = orc.ORCFile(root / path)
+            file = orc.ORCFile(pa.BufferReader(store.read(f"{root}/{path}")))
             metadata = {k: v for k, v in (file.metadata or {}).items() if k.startswith(b"hive.")}
             fields = [(f.name, str(f.type).partition("\n")[0]) for f in file.schema]
             found[path] = file.read().to_pylist(), metadata, file.compression, fields

@@ -44,13 +44,15 @@ Faults: TypeAlias = "Callable[[Request], Fault | None]"
 class S3Proxy:
     """A context manager, in front of a server's port and its bucket.
 
-    `faults` says which requests fail; it may be replaced at any time.
+    `faults` says which requests fail; it may be replaced at any time. Each answer comes `latency` seconds late.
     """
 
     def __init__(self, store_port: int, bucket: str) -> None:
         self.bucket = bucket
         self.requests: list[Request] = []
         self.faults: Faults = lambda _: None
+        self.latency = 0.0
+        self._times: list[tuple[float, float]] = []
         self._lock = threading.Lock()
         self._server = _Server(self, store_port)
         self.port: int = self._server.server_address[1]
@@ -69,7 +71,22 @@ class S3Proxy:
         """Counts from 1 again."""
         with self._lock:
             self.requests = []
+            self._times = []
             self.faults = faults
+
+    def answered(self, begun: float) -> None:
+        """Notes that a request that begun at a time was answered."""
+        with self._lock:
+            self._times.append((begun, time.monotonic()))
+
+    def longest_chain(self) -> int:
+        """How many requests were sent one behind the other, each when the one before it had its answer. With a latency,
+        requests that are sent together overlap."""
+        count, free = 0, 0.0
+        for begun, ended in sorted(self._times, key=lambda times: times[1]):
+            if begun >= free:
+                count, free = count + 1, ended
+        return count
 
     def fault(self, method: str, path: str) -> Fault | None:
         with self._lock:
@@ -92,6 +109,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
     server: _Server
 
     def handle_one_request(self) -> None:
@@ -99,6 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.raw_requestline or not self.parse_request():
             self.close_connection = True
             return
+        begun = time.monotonic()
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault = self.server.proxy.fault(self.command, self.path)
         match fault:
@@ -107,9 +127,9 @@ class _Handler(BaseHTTPRequestHandler):
             case Fault.BUSY:
                 self._answer(503, [("Content-Type", "application/xml")], _BUSY)
             case _:
-                self._forward(body, fault)
+                self._forward(body, fault, begun)
 
-    def _forward(self, body: bytes, fault: Fault | None) -> None:
+    def _forward(self, body: bytes, fault: Fault | None, begun: float) -> None:
         store = http.client.HTTPConnection("127.0.0.1", self.server.store_port, timeout=60)
         try:
             store.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
@@ -126,6 +146,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if fault is Fault.SLOW:
             time.sleep(_SLOW_SECONDS)
+        time.sleep(self.server.proxy.latency)
+        self.server.proxy.answered(begun)
         headers = [(n, v) for n, v in answer.getheaders() if n.lower() not in _HOP_BY_HOP]
         length = answer.getheader("Content-Length") if self.command == "HEAD" else None
         self._answer(answer.status, headers, content, length)

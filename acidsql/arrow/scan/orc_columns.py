@@ -28,12 +28,16 @@ from acidsql.storage.hadoop_files import FILE_ERRORS
 from acidsql.storage.orc.column_types import row_types
 from acidsql.storage.orc.footer_messages import KIND_TIMESTAMP, KIND_TIMESTAMP_INSTANT, orc_type
 from acidsql.storage.orc.rewrite import encode_end, with_clear_names
-from acidsql.storage.orc.tail import Tail
+from acidsql.storage.orc.stripe_ranges import StripeRange, data_ranges, stripes_of, with_children
+from acidsql.storage.orc.tail import ROW_COLUMN, Tail
+from acidsql.storage.range_file import RangeFile
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FIRST_MILLIS, _LAST_MILLIS = -9_223_372_036_855 + 86_400_000, 9_223_372_036_854 - 86_400_000
 """The times that nanoseconds of 64 bits since 1970 reach, less a day for time zones."""
 _READ_ERRORS: Final = (pa.ArrowException, *FILE_ERRORS)
+_WHOLE_STRIPE: Final = 1024 * 1024
+"""Bytes of a stripe that is read whole: another request, for its footer, would take longer."""
 WAY_OUT: Final = "session.sql(..) reads the table with Spark."
 
 
@@ -116,10 +120,11 @@ class OrcFile:
             return [], []
         opened = self._opened
         try:
-            with same_file(self.files, self.source.sized, *_READ_ERRORS, only_errors=self._stays_open):
+            with same_file(self.files, self.source.sized, *_READ_ERRORS, only_errors=self.files.reads_opened):
+                self._fetch(stripe, acid, positions)
                 batch = opened.read_stripe(stripe, columns=wanted)
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(error, self.source.origin) from error
+            raise _failure(error, self.source.origin) from error
         rows = batch.column(owner) if owner and columns else None
         found = [batch.column(name) if rows is None else _inside(rows, name) for name in columns]
         return [batch.column(name) for name in names], found
@@ -169,15 +174,11 @@ class OrcFile:
         from pyarrow import orc
 
         try:
-            with same_file(self.files, self.source.sized, *_READ_ERRORS):
+            is_checked = self.files.reads_opened and self._ranges is not None
+            with same_file(self.files, self.source.sized, *_READ_ERRORS, only_errors=is_checked):
                 return orc.ORCFile(self._content())
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(error, self.source.origin) from error
-
-    @property
-    def _stays_open(self) -> bool:
-        """Whether the file system goes on reading an opened file when its name is another file's."""
-        return isinstance(self.files, LocalFiles)
+            raise _failure(error, self.source.origin) from error
 
     @cached_property
     def _is_plain(self) -> bool:
@@ -185,15 +186,44 @@ class OrcFile:
         is_here = self._has_plain_names and isinstance(self.files, LocalFiles)
         return is_here and self.files.file_size(self.source.path) == self.tail.size
 
+    @cached_property
+    def _ranges(self) -> BinaryIO | None:
+        """The file, opened for single ranges; None where pyarrow or pyorc opens it."""
+        return None if isinstance(self.files, LocalFiles) else self.files.open_listed(self.source.sized)
+
     def _content(self) -> Any:
         path, tail = self.source.path, self.tail
         if self._is_plain:
             return pa.OSFile(path)
-        if self._has_plain_names:
-            end = self.files.read_end(path, tail.size, tail.size - tail.footer_start)
-        else:
+        if not self._has_plain_names:
             end = encode_end(with_clear_names(tail, self._names))
-        return pa.PythonFile(_FileStart(self.files.open(path), tail.footer_start, end), mode="r")
+        elif isinstance(self._ranges, RangeFile):
+            return pa.PythonFile(self._ranges, mode="r")
+        else:
+            end = self.files.read_end(path, tail.size, tail.size - tail.footer_start)
+        opened = self.files.open(path) if self._ranges is None else self._ranges
+        return pa.PythonFile(_FileStart(opened, tail.footer_start, end), mode="r")
+
+    @cached_property
+    def _stripes(self) -> list[StripeRange]:
+        return stripes_of(self.tail)
+
+    def _fetch(self, number: int, acid: Sequence[int], positions: Sequence[int]) -> None:
+        """Reads what pyarrow will ask for, where each piece of a file is a request: the data of the columns, or the
+        whole stripe if that is little more."""
+        file = self._ranges
+        if not isinstance(file, RangeFile):
+            return
+        tail, stripe = self.tail, self._stripes[number]
+        inside = [tail.row_columns[i] for i in positions]
+        above = (0, ROW_COLUMN) if tail.is_acid else (0,)
+        columns = with_children(tail, [i + 1 for i in acid] + inside) | {*above}
+        if stripe.size <= _WHOLE_STRIPE or 2 * len(columns) > len(tail.type_messages):
+            file.fetch([(stripe.data_start, stripe.end)])
+            return
+        end = stripe.footer_start, stripe.end
+        footer = file.read_at(*end)
+        file.fetch([*data_ranges(tail, stripe, footer, columns), end])
 
 
 def acid_columns(*names: str) -> list[int]:
@@ -204,6 +234,11 @@ def acid_columns(*names: str) -> list[int]:
 def _inside(rows: Any, name: str) -> Any:
     """A column of the structs of `row`."""
     return rows.field(rows.type.get_field_index(name))
+
+
+def _failure(error: Exception, path: str) -> Exception:
+    """An error about the content of a file as one of acidsql. One of its file system names the path, and stays."""
+    return error if isinstance(error, OSError) and error.filename is not None else unreadable(error, path)
 
 
 def unreadable(error: Exception, path: str) -> AcidSqlError:

@@ -29,15 +29,15 @@ def parquet_batches(
 
     is_local = isinstance(files, LocalFiles)
     try:
-        with same_file(files, source.sized, *_READ_ERRORS):
-            content = pa.OSFile(source.path) if is_local else files.open(source.path)
+        with same_file(files, source.sized, *_READ_ERRORS, only_errors=files.reads_opened and not is_local):
+            content = pa.OSFile(source.path) if is_local else files.open_listed(source.sized)
             file = parquet.ParquetFile(content, coerce_int96_timestamp_unit="us")
         calendar = _calendar(file.metadata.metadata or {}, source)
         known = {name.lower(): name for name in reversed(file.schema_arrow.names)}
         wanted = [known.get(name) for name in names]
         present = list(dict.fromkeys(name for name in wanted if name is not None))
         for batch in file.iter_batches(batch_size=batch_rows, columns=present):
-            if not is_local:  # each piece of the file is read from its path
+            if not files.reads_opened:
                 require_same(files, source.sized)
             columns = [None if name is None else batch.column(name) for name in wanted]
             yield batch.num_rows, columns, calendar

@@ -12,6 +12,7 @@ from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import frame_of, plan_of
 from acidsql.storage.hadoop_files import HadoopFiles
+from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_of_spark
 
 
 def clone(spark: SparkSession, properties: Any = None) -> SparkSession:
@@ -57,6 +58,16 @@ def hadoop_files(spark: SparkSession) -> HadoopFiles:
     """The file systems that Hadoop knows, with the session's settings."""
     jsession: Any = spark._jsparkSession
     return HadoopFiles(spark._jvm, jsession.sessionState().newHadoopConf())
+
+
+def hadoop_settings(spark: SparkSession) -> HadoopSettings:
+    """The settings of Hadoop's client in a session, without its defaults."""
+    java = jvm(spark)
+    jsession: Any = spark._jsparkSession
+    conf = jsession.sessionState().newHadoopConf()
+    out = java.java_class("java.io.StringWriter")()
+    java.java_class("org.apache.hadoop.conf.Configuration").dumpConfiguration(conf, out)
+    return settings_of_spark(str(out.toString()), conf.get)
 
 
 # ------------------------------------------------------------------------------------------------ temporary views

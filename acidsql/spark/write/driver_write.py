@@ -25,7 +25,8 @@ from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.write.event_rows import filed, placed_events, with_constraints
 from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.row_widths import row_width
-from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.file_systems import FileSystem
+from acidsql.storage.hadoop_files import HadoopFiles
 from acidsql.writing.condensed_events import unfolded
 from acidsql.writing.event_files import can_write_files, write_inserts, write_placed
 from acidsql.writing.file_slots import assign_slots
@@ -36,8 +37,8 @@ _MOST_ROWS: Final = 4_000_000
 LITTLE: Final = 1024 * 1024
 """Bytes that a query may read for Spark to interpret it instead of compiling it."""
 _MOST_REMOTE: Final = 16 << 20
-"""Compressed bytes that a statement may read for the driver to write to a file system that is not local: Py4J passes
-the content of a file to the JVM as text."""
+"""Compressed bytes that a statement may read for the driver to write by Hadoop's client: Py4J passes the content of a
+file to the JVM as text."""
 _REFUSED: Final = "acidsql: this is not for the driver to write"
 _TOO_LARGE: Final = "spark.driver.maxResultSize"
 """Spark names this setting in the error of a job whose result is too large for the driver."""
@@ -55,7 +56,7 @@ the calendar of older dates, and writes a negative fraction of a second for time
 
 def can_write(spark: SparkSession, table: Table, files: FileSystem, size: int) -> bool:
     """Whether the driver can write the files as Spark does, and has room for the rows of `size` compressed bytes."""
-    if not isinstance(files, LocalFiles) and size > _MOST_REMOTE:
+    if isinstance(files, HadoopFiles) and size > _MOST_REMOTE:
         return False
     return can_write_files(table) and size <= jvm(spark).heap // _HEAP_PER_RESULT
 

@@ -251,13 +251,18 @@ def _proxy(own: Mapping[str, str]) -> dict[str, str] | NotUnderstood:
     return {"proxy_url": proxy_url(scheme, host, port or usual, user, password)}
 
 
+_ATTEMPTS: Final = {"fs.s3a.attempts.maximum": 5, "fs.s3a.retry.limit": 7}
+"""With S3A's defaults: AWS's client sends a request so often, and S3A repeats all of that so often."""
+
+
 def _retries(own: Mapping[str, str]) -> Retries | NotUnderstood:
-    limits = [own[key] for key in ("fs.s3a.attempts.maximum", "fs.s3a.retry.limit") if own.get(key)]
+    given = {key: own[key] for key in _ATTEMPTS if own.get(key)}
     wait = own.get("fs.s3a.retry.interval")
     first_wait = duration(wait) if wait else None
-    if not all(limit.isdecimal() for limit in limits) or (wait and first_wait is None):
+    if not all(limit.isdecimal() for limit in given.values()) or (wait and first_wait is None):
         return NotUnderstood("a setting of fs.s3a.retry.* or fs.s3a.attempts.maximum is no number")
-    return Retries(max(map(int, limits), default=None), first_wait)
+    attempts, repeated = (int(given.get(key, default)) for key, default in _ATTEMPTS.items())
+    return Retries(max(1, attempts) * (repeated + 1) - 1 if given else None, first_wait)
 
 
 def _word(value: bool) -> str:

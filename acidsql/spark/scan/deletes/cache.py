@@ -21,7 +21,7 @@ from acidsql.spark.scan.deletes.array_lookup import Longs
 from acidsql.spark.scan.deletes.bitmap import DeleteBitmap, DeleteKeys, concatenated, delete_bitmap
 from acidsql.storage.file_identity import same_file
 from acidsql.storage.file_systems import FileSystem, LocalFiles
-from acidsql.storage.hadoop_files import FILE_ERRORS
+from acidsql.storage.hadoop_files import FILE_ERRORS, HadoopFiles
 
 if TYPE_CHECKING:
     from acidsql.snapshot.scan_binding import SourceFile
@@ -112,7 +112,7 @@ class DeleteCache:
 
 def _may_be_read_here(files: FileSystem, deletes: Sequence[SourceFile]) -> bool:
     events = sum(f.tail.rows for f in deletes if f.tail is not None)
-    return events <= _READ_HERE and (isinstance(files, LocalFiles) or sum(f.size for f in deletes) <= _READ_REMOTE)
+    return events <= _READ_HERE and (not isinstance(files, HadoopFiles) or sum(f.size for f in deletes) <= _READ_REMOTE)
 
 
 def _name(file: SourceFile) -> Hashable:
