@@ -7,21 +7,24 @@ import errno
 import io
 import os
 import posixpath
+import socket
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
+from urllib.parse import urlsplit
 
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot_selection import File
 from acidsql.storage.file_systems import PIECE, SCRATCH, Extent, Listing, NewEnd, Piece, listing_of
 from acidsql.storage.stores.hdfs_requests import LostAnswerError, ask, os_errors
-from acidsql.storage.stores.hdfs_streams import HdfsStream, read_range, require_range
+from acidsql.storage.stores.hdfs_streams import Content, HdfsStream
 
 if TYPE_CHECKING:
-    from hdfs_native import Client, FileReader, FileStatus, FileWriter
+    from hdfs_native import Client, FileStatus
+    from hdfs_native._internal import RawFileWriter
 
 T = TypeVar("T")
 
@@ -31,6 +34,7 @@ _TRASH: Final = ".Trash/Current"
 """In the home directory of the user, which the library puts before a path that is not absolute."""
 _TRASHED: Final = "/.Trash/"
 _PATIENCE: Final = 60.0
+_CONNECT_SECONDS: Final = 2.0
 _OPENED_IN: Final[list[int]] = []
 """The process that has used the library first."""
 
@@ -79,6 +83,7 @@ class HdfsFiles:
         self._replication, self._block_size = replication, block_size
         self._keeps_trash = trash_minutes > 0
         self._patience = patience
+        self._scratch: list[str] = []
         if not _OPENED_IN:
             _OPENED_IN.append(os.getpid())
 
@@ -182,8 +187,8 @@ class HdfsFiles:
         return True
 
     def copy(self, source: str, target: str) -> None:
-        reader = self._reader(source)
-        self._write(target, (_range(reader, source, 0, len(reader)),))
+        content = self._content(source)
+        self._write(target, (content.pieces(0, content.size),))
 
     def link(self, source: str, target: str) -> None:
         self.copy(source, target)
@@ -250,20 +255,29 @@ class HdfsFiles:
 
     def write(self, path: str, content: bytes) -> None:
         try:
-            self._write(path, ((content,),))
+            self._write(path, (_pieces(content),))
         except LostAnswerError:
-            self._write(path, ((content,),))
+            self._write(path, (_pieces(content),))
 
     def _write(self, path: str, contents: Iterable[Iterable[bytes]], *, overwrites: bool = True) -> None:
+        """Writes pieces of at most PIECE bytes, which no block is smaller than. If that fails, the new file stays open
+        and is nobody's until it is removed or a minute has passed, as if the process had ended."""
         out = self._create(path, overwrites=overwrites)
+        is_first = True
         for content in contents:
-            for part in content:
+            for piece in content:
+                if is_first:  # there may be no data node yet behind a start of HDFS
+                    self._ask(path, lambda piece=piece: out.write(piece))  # type: ignore[misc]
+                    is_first = False
+                    continue
                 with os_errors(path):
-                    out.write(part)
+                    out.write(piece)
         with os_errors(path):
             out.close()
 
-    def _create(self, path: str, *, overwrites: bool) -> FileWriter:
+    def _create(self, path: str, *, overwrites: bool) -> RawFileWriter:
+        """The library's own FileWriter closes the file when Python forgets it, also behind a failure in the middle of
+        the file, and waits for minutes if the name node has gone. What it wraps does not."""
         from hdfs_native import WriteOptions
 
         name = self._name(path)
@@ -274,55 +288,60 @@ class HdfsFiles:
             overwrite=overwrites,
             create_parent=True,
         )
-        return self._ask(path, lambda: self._client.create(name, options))
+        return self._ask(path, lambda: self._client.inner.create(name, options))
 
     def read(self, path: str) -> bytes:
         size = self.file_size(path)
-        reader = self._reader(path)
-        return read_range(reader, path, 0, len(reader) if size is None else size)
+        content = self._content(path)
+        return content.read(0, content.size if size is None else size)
 
     def read_if_there(self, path: str) -> bytes | None:
         try:
-            reader = self._reader(path)
+            content = self._content(path)
         except FileNotFoundError:
             return None
-        return read_range(reader, path, 0, len(reader))
+        return content.read(0, content.size)
 
-    def _reader(self, path: str) -> FileReader:
+    def _content(self, path: str) -> Content:
         name = self._name(path)
-        return self._ask(path, lambda: self._client.read(name))
+        return Content(path, lambda: self._ask(path, lambda: self._client.read(name)))
 
     def read_end(self, path: str, size: int, count: int) -> bytes:
         length = min(size, count)
-        return read_range(self._reader(path), path, size - length, length)
+        return self._content(path).read(size - length, length)
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
         self.assemble(to, (Extent(path, 0, count), end))
 
     def assemble(self, path: str, pieces: Iterable[Piece]) -> None:
         """Raises FileExistsError."""
-        contents = [self._content(piece) for piece in pieces]  # opens what is read, before there is a new file
+        contents = [self._pieces(piece) for piece in pieces]  # opens what is read, before there is a new file
         self._write(path, contents, overwrites=False)
 
-    def _content(self, piece: Piece) -> Iterable[bytes]:
+    def _pieces(self, piece: Piece) -> Iterable[bytes]:
         if isinstance(piece, bytes):
-            return (piece,)
-        return _range(self._reader(piece.path), piece.path, piece.start, piece.length)
+            return _pieces(piece)
+        return self._content(piece.path).pieces(piece.start, piece.length)
 
     def scratch_directory(self, path: str) -> str:
         """Makes it in /tmp, where Hive has its scratch directories (hive.exec.scratchdir)."""
         directory = f"{self._root}/tmp/{SCRATCH}{uuid.uuid4()}"
         self.make_directories(directory)
-        atexit.register(self._remove_scratch, directory, os.getpid())
+        if not self._scratch:
+            atexit.register(self._remove_scratch, os.getpid())
+        self._scratch.append(directory)
         return directory
 
-    def _remove_scratch(self, directory: str, process: int) -> None:
-        if os.getpid() == process:
-            with suppress(OSError):
+    def _remove_scratch(self, process: int) -> None:
+        """Does not wait for a name node that has gone, as a process that ends must not."""
+        if os.getpid() != process or not _is_open(self._root):
+            return
+        with suppress(OSError):
+            for directory in self._scratch:
                 self.delete(directory)
 
     def open(self, path: str) -> BinaryIO:
-        return io.BufferedReader(HdfsStream(self._reader(path), path), PIECE)
+        return io.BufferedReader(HdfsStream(self._content(path)), PIECE)
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         raise OSError(errno.ENOTSUP, "the end of a file cannot be rewritten on this file system", path)
@@ -332,7 +351,7 @@ class HdfsFiles:
         a minute; then this takes the file from it."""
         name = self._name(path)
         try:
-            out = self._ask(path, lambda: self._client.append(name))
+            out = self._ask(path, lambda: self._client.inner.append(name))
         except FileExistsError as error:
             raise OSError(errno.EBUSY, error.strerror, path) from error
         with os_errors(path):
@@ -375,6 +394,22 @@ def _canonical(path: str, root: str) -> str:
     return f"{scheme}://{authority}{_normal(name)}"
 
 
+def _is_open(root: str) -> bool:
+    """Whether a name node takes connections. That of a name service, which has no port, is taken to do so.
+
+    >>> _is_open("hdfs://127.0.0.1:1"), _is_open("hdfs://service")
+    (False, True)
+    """
+    address = urlsplit(root)
+    if address.port is None:
+        return True
+    try:
+        socket.create_connection((address.hostname, address.port), _CONNECT_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
 def _normal(name: str) -> str:
     """An absolute path without `.`, `..`, and empty names, which HDFS refuses."""
     return "/" + posixpath.normpath(f"/{name}").lstrip("/")
@@ -405,16 +440,5 @@ def _listed(path: str, status: FileStatus) -> File:
     return File(path, status.length, status.modification_time)
 
 
-def _range(reader: FileReader, path: str, start: int, length: int) -> Iterable[bytes]:
-    """The content of a range of a file in pieces. Raises OSError at once if it is not there."""
-    require_range(reader, path, start, length)
-    return _stream(reader, path, start, length)
-
-
-def _stream(reader: FileReader, path: str, start: int, length: int) -> Iterable[bytes]:
-    with os_errors(path):
-        for piece in reader.read_range_stream(start, length) if length else ():
-            length -= len(piece)
-            yield piece
-    if length:
-        raise OSError(errno.EIO, f"the file ends {length} bytes before the end of the range that is copied", path)
+def _pieces(content: bytes) -> Iterable[bytes]:
+    return (content[start : start + PIECE] for start in range(0, len(content), PIECE))

@@ -40,6 +40,7 @@ _STARTING: Final = "org.apache.hadoop.ipc.RetriableException"
 _SAFE_MODE: Final = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
 _STAYS: Final = ("turned on manually", "low on resources")
 """Texts of a safe mode that the name node does not leave by itself."""
+_NO_NODES: Final = "There are 0 datanode(s) running"
 _NOT_SENT: Final = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 _REPEATS: Final = 3
 _PAUSE: Final = 0.5
@@ -52,8 +53,8 @@ class LostAnswerError(OSError):
 def ask(path: str, request: Callable[[], T], patience: float, *, repeats: bool = False) -> T:
     """The answer to a request that concerns a path.
 
-    Waits up to `patience` seconds for a name node that has just been started: it refuses requests, and carries none of
-    them out. Repeats a request whose answer was lost if it may be carried out twice. Raises OSErrors only,
+    Waits up to `patience` seconds for an HDFS that has just been started: it refuses requests, and carries none of them
+    out. Repeats a request whose answer was lost if it may be carried out twice. Raises OSErrors only,
     LostAnswerError among them.
     """
     end = time.monotonic() + patience
@@ -126,6 +127,8 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _will_answer(cause: BaseException | None) -> bool:
-    """Whether the name node refused the request because it has just been started."""
+    """Whether HDFS refused the request because it has just been started."""
     kind, message = _parts(str(cause))
-    return kind == _STARTING or (kind == _SAFE_MODE and not any(text in message for text in _STAYS))
+    if kind == _SAFE_MODE:
+        return not any(text in message for text in _STAYS)
+    return kind == _STARTING or _NO_NODES in message
