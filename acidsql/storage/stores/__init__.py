@@ -1,6 +1,7 @@
-"""The settings of Hadoop's client, as configurations of libraries that reach S3, GCS, Azure and HDFS without a JVM.
+"""File systems that this process reads and writes by itself, without a JVM.
 
-Begin with `hadoop_settings`, which collects what a user has set. `s3_settings`, `gcs_settings`, `azure_settings` and
-`hdfs_settings` turn these settings into the options of one library, or say why they cannot (`not_understood`). Each of
-them lists the keys that it knows as a `Rules` (`setting_rules`), from which docs/operations/store-settings.md is made.
+Begin with `stores.Stores`, which finds the file system of a location or says why Hadoop's client has to read it
+(`not_understood`). `object_store_files` is S3 by obstore, `hdfs_files` is HDFS by hdfs-native. `hadoop_settings`
+collects what a user has set for Hadoop's client; `s3_settings` and `hdfs_settings` turn it into the options of a
+library. The keys that they know are `Rules` (`setting_rules`), from which docs/operations/store-settings.md is made.
 """
