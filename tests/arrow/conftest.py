@@ -12,11 +12,16 @@ from acidsql.session import Session, connect
 from tests.interop.s3_server import use_s3
 
 
-@pytest.fixture(scope="module", params=["disk", pytest.param("s3", marks=pytest.mark.nightly)])
+@pytest.fixture(
+    scope="module",
+    params=["disk", *(pytest.param(s, marks=[pytest.mark.nightly, pytest.mark.hive]) for s in ("s3", "hdfs"))],
+)
 def home(request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The warehouse of the session that writes without Spark."""
     if request.param == "disk":
         return str(tmp_path_factory.mktemp("direct"))
+    if request.param == "hdfs":
+        return f"{request.getfixturevalue('hdfs').uri}/{uuid.uuid4()}"
     store = request.getfixturevalue("s3")
     use_s3(spark, store.port)
     return f"s3a://{store.bucket}/{uuid.uuid4()}"

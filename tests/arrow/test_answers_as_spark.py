@@ -310,3 +310,16 @@ def test_text_that_is_not_utf_8_is_what_it_is_for_spark(session: Session) -> Non
         shown.append(sorted(result.rows(), key=lambda row: str(row[0])))
         result.close()
     assert shown[0] == shown[1]
+
+
+def test_a_partition_value_that_only_spark_reads_does_not_matter_where_nobody_wants_it(session: Session) -> None:
+    session.execute(
+        "CREATE TABLE floats (k int) PARTITIONED BY (p int, f float)"
+        " STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    )
+    session.execute("INSERT INTO floats VALUES (1, 1, 0.5), (2, 2, 0.5)")
+    assert session.read_arrow("floats", ["k"], "p = 2").read_all().to_pylist() == [{"k": 2}]
+    with pytest.raises(AcidSqlError, match="partition column f of type float"):
+        session.read_arrow("floats", where="p = 2")
+    found = session.execute("SELECT k, f FROM floats WHERE p = 2", rows_only=True)
+    assert [tuple(row) for row in found.rows()] == [(2, 0.5)]

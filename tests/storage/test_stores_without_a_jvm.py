@@ -14,6 +14,7 @@ import pytest
 from acidsql.dbapi import Connection, connect
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from acidsql.storage.stores.hdfs_files import HdfsFiles
 from tests.interop.s3_proxy import Fault, Request, S3Proxy
 from tests.interop.s3_server import s3a_settings
 
@@ -48,6 +49,19 @@ def connection(s3: S3Proxy, directory: str, tmp_path: Path) -> Iterator[Connecti
         assert not opened.session._engine.is_running, "a statement has started Spark"
 
 
+@pytest.fixture(params=["s3", pytest.param("hdfs", marks=[pytest.mark.hive, pytest.mark.nightly])])
+def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
+    """A connection to a warehouse in each kind of store."""
+    if request.param == "s3":
+        yield request.getfixturevalue("connection")
+        return
+    warehouse = f"{request.getfixturevalue('hdfs').uri}/{uuid.uuid4().hex}"
+    conf = {"spark.hadoop.dfs.replication": "1"}
+    with connect(warehouse, f"sqlite:///{tmp_path}/metastore.db", conf=conf) as opened:
+        yield opened
+        assert not opened.session._engine.is_running, "a statement has started Spark"
+
+
 def rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
     cursor = connection.cursor()
     cursor.execute(query)
@@ -63,46 +77,49 @@ def keys(session: Session) -> list[str]:
     """The files of the warehouse, relative to it; hidden ones too."""
     warehouse = str(session.warehouse)
     store = session._engine.files(warehouse)
+    if isinstance(store, HdfsFiles):
+        found = store._client.list_status(store._name(warehouse), recursive=True)
+        return sorted(f"{store._root}{entry.path}".removeprefix(warehouse) for entry in found if not entry.isdir)
     return sorted(store._path(meta["path"]).removeprefix(warehouse) for meta in store._objects(store._key(warehouse)))  # type: ignore[attr-defined]
 
 
 @pytest.mark.ci
-def test_a_table_is_made_changed_compacted_and_dropped(connection: Connection) -> None:
+def test_a_table_is_made_changed_compacted_and_dropped(on_store: Connection) -> None:
     run(
-        connection,
+        on_store,
         f"CREATE TABLE t (k int, v string) PARTITIONED BY (p string) {ACID}",
         "INSERT INTO t VALUES (1, 'a', 'x:y%'), (2, 'b', 'x:y%'), (3, 'c', 'ü =#?'), (4, 'd', NULL)",
         "UPDATE t SET v = 'new' WHERE k IN (2, 3)",
         "DELETE FROM t WHERE k = 1",
     )
     expected = [(2, "new", "x:y%"), (3, "new", "ü =#?"), (4, "d", "__HIVE_DEFAULT_PARTITION__")]
-    assert rows(connection, "SELECT k, v, p FROM t") == expected
-    ids = rows(connection, "SELECT row__id, k FROM t")
-    run(connection, "ALTER TABLE t PARTITION (p = 'x:y%') COMPACT 'major' AND WAIT")
-    assert rows(connection, "SELECT row__id, k FROM t") == ids
-    assert not [key for key in keys(connection.session) if ".acidsql" in key or "x%3Ay%25/delta" in key]
-    run(connection, "ALTER TABLE t PARTITION (p = 'x:y%') RENAME TO PARTITION (p = 'z')", "ALTER TABLE t RENAME TO u")
-    assert rows(connection, "SELECT k, v, p FROM u") == [(2, "new", "z"), *expected[1:]]
-    run(connection, "TRUNCATE TABLE u")
-    assert rows(connection, "SELECT k FROM u") == []
-    run(connection, "DROP TABLE u")
-    assert keys(connection.session) == []
+    assert rows(on_store, "SELECT k, v, p FROM t") == expected
+    ids = rows(on_store, "SELECT row__id, k FROM t")
+    run(on_store, "ALTER TABLE t PARTITION (p = 'x:y%') COMPACT 'major' AND WAIT")
+    assert rows(on_store, "SELECT row__id, k FROM t") == ids
+    assert not [key for key in keys(on_store.session) if ".acidsql" in key or "x%3Ay%25/delta" in key]
+    run(on_store, "ALTER TABLE t PARTITION (p = 'x:y%') RENAME TO PARTITION (p = 'z')", "ALTER TABLE t RENAME TO u")
+    assert rows(on_store, "SELECT k, v, p FROM u") == [(2, "new", "z"), *expected[1:]]
+    run(on_store, "TRUNCATE TABLE u")
+    assert rows(on_store, "SELECT k FROM u") == []
+    run(on_store, "DROP TABLE u")
+    assert keys(on_store.session) == []
 
 
-def test_rows_are_streamed_into_tables(connection: Connection) -> None:
+def test_rows_are_streamed_into_tables(on_store: Connection) -> None:
     run(
-        connection,
+        on_store,
         f"CREATE TABLE t (k int, v string) {ACID}",
         f"CREATE TABLE i (k int) STORED AS PARQUET {INSERT_ONLY}",
     )
-    with connection.session.stream("t", commit_rows=40) as stream:
+    with on_store.session.stream("t", commit_rows=40) as stream:
         stream.write([{"k": k, "v": f"v{k}"} for k in range(100)])
-    with connection.session.stream("i", commit_rows=None) as stream:
+    with on_store.session.stream("i", commit_rows=None) as stream:
         stream.write([{"k": k} for k in range(10)])
         stream.write([{"k": k} for k in range(10, 20)])
-    run(connection, "DELETE FROM t WHERE k >= 2")
-    assert rows(connection, "SELECT k, v FROM t") == [(0, "v0"), (1, "v1")]
-    assert len(rows(connection, "SELECT k FROM i")) == 20
+    run(on_store, "DELETE FROM t WHERE k >= 2")
+    assert rows(on_store, "SELECT k, v FROM t") == [(0, "v0"), (1, "v1")]
+    assert len(rows(on_store, "SELECT k FROM i")) == 20
 
 
 @pytest.mark.ci

@@ -37,7 +37,7 @@ from acidsql.acid.layout import (
     ROW_ID,
 )
 from acidsql.acid.partition_names import value_as_read
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.arrow.scan.deleted_row_ids import DeletedRowIds, Longs, RowIds, deleted_row_ids, longs
 from acidsql.arrow.scan.orc_columns import WAY_OUT, OrcFile, acid_columns, unreadable
 from acidsql.arrow.scan.orc_single_rows import ROWS_PER_LOOKUP
@@ -219,7 +219,7 @@ class _Values:
         self.kinds: dict[str, HiveType] = {c.name: parse_type(c.type) for c in table.all_columns}
         for i, column in enumerate(table.partition_columns):
             value = value_as_read(self._part.values[i], column.type)
-            self._later[column.name] = partial(_constants, partition_constant(value, column), count)
+            self._later[column.name] = partial(_constants, value, column, count)
 
     def put(self, name: str, array: Any | None) -> None:
         """Adds a column of the file; None for one that the file does not have."""
@@ -247,8 +247,9 @@ def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None) -> NDA
     return other if one is None else one if other is None else one & other
 
 
-def _constants(scalar: Any, count: int) -> Any:
-    return pa.repeat(scalar, count)
+def _constants(text: str | None, column: Column, count: int) -> Any:
+    """A partition column. Its text is looked at only where somebody wants the column, for only then was it checked."""
+    return pa.repeat(partition_constant(text, column), count)
 
 
 def _ids_of_plain_rows(table: Table, file: SourceFile, positions: Longs) -> RowIds:

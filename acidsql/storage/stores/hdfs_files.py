@@ -13,12 +13,24 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import time
-from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
 from urllib.parse import urlsplit
 
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot_selection import File
-from acidsql.storage.file_systems import PIECE, SCRATCH, Extent, Listing, NewEnd, Piece, listing_of
+from acidsql.storage.file_systems import (
+    PIECE,
+    SCRATCH,
+    Extent,
+    FileSystem,
+    Listing,
+    NewEnd,
+    Piece,
+    SizedFile,
+    copied_and_placed,
+    listing_of,
+)
+from acidsql.storage.range_file import RangeFile
 from acidsql.storage.stores.hdfs_requests import LostAnswerError, ask, os_errors
 from acidsql.storage.stores.hdfs_streams import Content, HdfsStream
 
@@ -47,9 +59,8 @@ class HdfsFiles:
     - A file has no identity, as its status has no number of the inode. It is told from a later one of the same path by
       its size and the milliseconds of its modification time, which is the moment when it was closed last, and which a
       rename keeps. What was listed by Hadoop's client must not be compared with what is found here.
-    - What a writer has flushed into a block that is still open cannot be read. An error says so where a caller knows
-      the size. `read_if_there` gives what lies before that block, which is nothing of a side file that a streaming
-      client of Hive still has open: its table cannot be read until the client closes its batch.
+    - What a writer has flushed into a block that is still open cannot be read: the files of a streaming client of Hive
+      that has a batch open. Hadoop's client reads them, where it is given; else an error says so.
     - Where a directory has default ACLs, new files and directories get no more permissions than `umask` leaves.
     - The trash of an encryption zone is not known. A path in such a zone is not moved to the trash, nor deleted.
 
@@ -62,10 +73,13 @@ class HdfsFiles:
     OSError.
     """
 
+    reads_opened = True
+
     def __init__(
         self,
         client: Client,
         authority: str,
+        hadoop: Callable[[], FileSystem] | None = None,
         *,
         umask: int = 0o022,
         replication: int | None = None,
@@ -74,11 +88,13 @@ class HdfsFiles:
         patience: float = _PATIENCE,
     ) -> None:
         """`client` is that of the name node or name service `authority`, and paths are URIs `hdfs://authority/path`,
-        without escapes. `umask`, `replication` and `block_size` are those of new files (fs.permissions.umask-mode,
+        without escapes. `hadoop` gives the files of Hadoop's client. `umask`, `replication` and `block_size` are those
+        of new files (fs.permissions.umask-mode,
         dfs.replication, dfs.blocksize); the server gives the last two by default. `trash_minutes` is the client's
         fs.trash.interval, which counts if the server has none. `patience` is in seconds."""
         self._root = f"hdfs://{authority}"
         self._opened = client
+        self._hadoop = hadoop
         self._umask = umask
         self._replication, self._block_size = replication, block_size
         self._keeps_trash = trash_minutes > 0
@@ -193,6 +209,9 @@ class HdfsFiles:
     def link(self, source: str, target: str) -> None:
         self.copy(source, target)
 
+    def place_local(self, source: str, new: str) -> bool:
+        return copied_and_placed(self, source, new)
+
     def take_local(self, source: str, target: str) -> None:
         with open(source, "rb") as local:
             self._write(target, (iter(lambda: local.read(PIECE), b""),))
@@ -300,6 +319,8 @@ class HdfsFiles:
             content = self._content(path)
         except FileNotFoundError:
             return None
+        if not content.size and self._hadoop is not None:  # all of it may lie in an open block
+            return self._hadoop().read_if_there(path)
         return content.read(0, content.size)
 
     def _content(self, path: str) -> Content:
@@ -308,7 +329,10 @@ class HdfsFiles:
 
     def read_end(self, path: str, size: int, count: int) -> bytes:
         length = min(size, count)
-        return self._content(path).read(size - length, length)
+        content = self._content(path)
+        if content.size < size and self._hadoop is not None:
+            return self._hadoop().read_end(path, size, count)
+        return content.read(size - length, length)
 
     def copy_start(self, path: str, count: int, end: bytes, to: str) -> None:
         self.assemble(to, (Extent(path, 0, count), end))
@@ -321,7 +345,10 @@ class HdfsFiles:
     def _pieces(self, piece: Piece) -> Iterable[bytes]:
         if isinstance(piece, bytes):
             return _pieces(piece)
-        return self._content(piece.path).pieces(piece.start, piece.length)
+        content, end = self._content(piece.path), piece.start + piece.length
+        if content.size < end and self._hadoop is not None:
+            return (self._hadoop().read_end(piece.path, end, piece.length),)
+        return content.pieces(piece.start, piece.length)
 
     def scratch_directory(self, path: str) -> str:
         """Makes it in /tmp, where Hive has its scratch directories (hive.exec.scratchdir)."""
@@ -342,6 +369,17 @@ class HdfsFiles:
 
     def open(self, path: str) -> BinaryIO:
         return io.BufferedReader(HdfsStream(self._content(path)), PIECE)
+
+    def open_listed(self, file: SizedFile) -> BinaryIO:
+        """Compares the file behind the request for the places of its blocks, which are those of one file."""
+        content = self._content(file.path)
+        if content.size < file.size and self._hadoop is not None:
+            return self._hadoop().open_listed(file)
+        found = self.find_file(file.path)
+        if found is None or not (file.may_grow or (found.length, found.modified) == (file.size, file.modified)):
+            raise OSError(errno.ESTALE, "it is another file than the one that was listed", file.path)
+        opened = RangeFile(file.size, lambda ranges: [content.read(start, end - start) for start, end in ranges])
+        return cast(BinaryIO, opened)
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         raise OSError(errno.ENOTSUP, "the end of a file cannot be rewritten on this file system", path)

@@ -12,12 +12,14 @@ from urllib.parse import urlsplit
 
 from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.stores.hadoop_settings import HadoopSettings
+from acidsql.storage.stores.hdfs_settings import hdfs_options
 from acidsql.storage.stores.not_understood import NotUnderstood
 from acidsql.storage.stores.s3_settings import s3_options
 
-_S3_SCHEMES: Final = ("s3a", "s3", "s3n")
+_HDFS: Final = "hdfs"
+_PACKAGES: Final = {_HDFS: ("hdfs_native", "hdfs"), "s3a": ("obstore", "s3"), "s3": ("obstore", "s3")}
+"""The package that a scheme needs, and the extra of acidsql that installs it."""
 _LOG: Final = logging.getLogger("acidsql.storage")
-_TRASH: Final = "fs.trash.interval"
 
 
 class Stores:
@@ -57,16 +59,62 @@ class Stores:
             return self._known[root]
 
     def _made(self, scheme: str, authority: str, root: str) -> FileSystem | NotUnderstood:
-        if scheme not in _S3_SCHEMES:
-            return NotUnderstood(f"acidsql has no client of its own for {scheme}://")
-        if importlib.util.find_spec("obstore") is None:
-            return NotUnderstood('the package obstore is missing (pip install "acidsql[s3]")')
+        missing = _missing_package(scheme)
+        if missing is not None:
+            return missing
         settings = self._settings()
         if isinstance(settings, NotUnderstood):
             return settings
-        options = s3_options(settings, authority, os.environ, scheme=scheme)
+        if scheme == _HDFS:
+            return self._hdfs(settings, authority, root)
+        return self._s3(settings, scheme, authority, root)
+
+    def _s3(self, settings: HadoopSettings, scheme: str, bucket: str, root: str) -> FileSystem | NotUnderstood:
+        options = s3_options(settings, bucket, os.environ, scheme=scheme)
         if isinstance(options, NotUnderstood):
             return options
         from acidsql.storage.stores.s3_files import s3_files
 
-        return s3_files(options, root, self._hadoop, has_trash=settings.get(_TRASH, "0") not in ("", "0"))
+        return s3_files(options, root, self._hadoop, has_trash=_trash_minutes(settings) > 0)
+
+    def _hdfs(self, settings: HadoopSettings, authority: str, root: str) -> FileSystem | NotUnderstood:
+        options = hdfs_options(settings, root, os.environ)
+        if isinstance(options, NotUnderstood):
+            return options
+        from hdfs_native import Client
+
+        from acidsql.storage.stores.hdfs_files import HdfsFiles
+
+        client = Client(
+            options.url,
+            dict(options.config),
+            options.config_dir,
+            kerberos_principal=options.kerberos_principal,
+            kerberos_keytab=options.kerberos_keytab,
+        )
+        return HdfsFiles(
+            client,
+            authority,
+            self._hadoop,
+            umask=options.umask,
+            replication=options.replication,
+            block_size=options.block_size,
+            trash_minutes=_trash_minutes(settings),
+        )
+
+
+def _missing_package(scheme: str) -> NotUnderstood | None:
+    """Why there is no client for a scheme."""
+    if scheme not in _PACKAGES:
+        return NotUnderstood(f"acidsql has no client of its own for {scheme}://")
+    package, extra = _PACKAGES[scheme]
+    if importlib.util.find_spec(package) is None:
+        return NotUnderstood(f'the package {package} is missing (pip install "acidsql[{extra}]")')
+    return None
+
+
+def _trash_minutes(settings: HadoopSettings) -> float:
+    try:
+        return float(settings.get("fs.trash.interval") or 0)
+    except ValueError:
+        return 0
