@@ -187,7 +187,7 @@ def _rule(strategy: WriteStrategy, plan: WritePlan) -> str:
     """When the strategy is taken if none before it is: `_is_possible` and `_pays` in words."""
     match strategy:
         case ByArrow():
-            return "files on a local disk, values that it stores as Spark does"
+            return "files that it reads and writes, values that it stores as Spark does"
         case ByDriver():
             also = f" and {_SMALL_INSERT // MIB} MiB" if plan.inserts_only else ""
             return f"up to {DRIVER_BYTES}{also}"

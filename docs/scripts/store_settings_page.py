@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from acidsql.storage.stores.azure_rules import AZURE_RULES
-from acidsql.storage.stores.gcs_rules import GCS_RULES
 from acidsql.storage.stores.hdfs_rules import HDFS_RULES
 from acidsql.storage.stores.s3_credentials import PROVIDERS
 from acidsql.storage.stores.s3_rules import S3_RULES
@@ -22,9 +20,10 @@ _INTRODUCTION: Final = """# Settings of stores
 
 <!-- Generated from acidsql/storage/stores by `make docs-pages`: do not edit. -->
 
-acidsql reads and writes S3, GCS and Azure by obstore, and HDFS by hdfs-native, in its own process. Both get their
+acidsql reads and writes S3 by obstore and HDFS by hdfs-native, [in its own process](storage.md). Both get their
 configuration from the settings of Hadoop's client. If a setting asks for something that they cannot do, acidsql leaves
-the store to Hadoop's client and says which setting is the reason.
+the store to Hadoop's client, and EXPLAIN and the log name the setting. Other stores, such as those of Google and Azure,
+are always left to Hadoop's client.
 
 ## Where settings come from
 
@@ -46,14 +45,7 @@ In the tables a name that ends with `.` stands for all names that begin with it.
 _S3: Final = """A setting of one bucket, `fs.s3a.bucket.BUCKET.*`, wins over the same setting without `bucket.BUCKET`.
 The scheme `s3` is S3A's only with `fs.s3.impl=org.apache.hadoop.fs.s3a.S3AFileSystem`. Directory buckets (S3 Express
 One Zone) are left to Hadoop's client. Any other setting `fs.s3a.*` is not understood."""
-_GCS: Final = "`google.cloud.*` are older names of `fs.gs.*`. Any other setting `fs.gs.*` is not understood."
-_AZURE: Final = """A setting of one account, `KEY.ACCOUNT.dfs.core.windows.net`, wins over the same setting without the
-account. A setting of one container, and any other setting `fs.azure.*`, is not understood."""
 _HDFS: Final = "All other settings have no effect: they are those of servers and of other programs."
-
-_GOOGLE: Final = """Application default credentials of other types than `service_account` and `authorized_user` need
-google-auth: `pip install google-auth requests`.
-"""
 
 _PROVIDERS: Final = """### Credentials of S3
 
@@ -95,12 +87,6 @@ _ENVIRONMENT: Final = {
     "AWS_EC2_METADATA_SERVICE_ENDPOINT": "the role of the machine",
     "AWS_SERVER_SIDE_ENCRYPTION AWS_SSE_* AWS_CHECKSUM_ALGORITHM AWS_COPY_IF_NOT_EXISTS": _UNLESS,
     "AWS_*": "nothing, if it is another one that obstore reads: the settings decide",
-    "GOOGLE_APPLICATION_CREDENTIALS HOME": "the file of application default credentials of GCS",
-    "GOOGLE_SERVICE_ACCOUNT GOOGLE_SERVICE_ACCOUNT_PATH GOOGLE_SERVICE_ACCOUNT_KEY": _HADOOP,
-    "GOOGLE_BEARER_TOKEN SERVICE_ACCOUNT": _HADOOP,
-    "AZURE_STORAGE_ENCRYPTION_KEY": _UNLESS,
-    "AZURE_CLIENT_ID AZURE_STORAGE_CLIENT_ID": f"for a managed identity, {_UNLESS}",
-    "AZURE_OBJECT_ID AZURE_MSI_RESOURCE_ID": f"for a managed identity, {_HADOOP}",
     "HADOOP_USER_NAME HADOOP_TOKEN_FILE_LOCATION KRB5CCNAME": "user, tokens and tickets of HDFS, as in Hadoop's client",
     "HADOOP_PROXY_USER": f"the user of HDFS with Kerberos; without Kerberos, {_HADOOP}",
 }
@@ -116,9 +102,6 @@ def page() -> str:
         _PROVIDERS,
         "\n".join(_table("Provider", "Looks at", providers)),
         "",
-        _section("GCS", _GCS, GCS_RULES),
-        _GOOGLE,
-        _section("Azure", _AZURE, AZURE_RULES),
         _section("HDFS", _HDFS, HDFS_RULES),
         "## Environment\n",
         *_table("Variable", "What becomes of it", variables),

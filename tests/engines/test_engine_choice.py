@@ -20,7 +20,7 @@ CREATE TABLE plain (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='false'
 INSERT INTO simple VALUES (1, 'a'), (2, 'b');
 """
 CHOICES = {
-    "SELECT id FROM simple WHERE id > 1": "Arrow: the query is the scan of one table on a local disk",
+    "SELECT id FROM simple WHERE id > 1": "Arrow: the query is the scan of one table",
     "SELECT count(*) FROM simple": "Spark: the query is more than the scan of one table",
     "SELECT 1": "Spark: the query reads no table",
     "SELECT at FROM t": "Spark: it has instants",
@@ -66,7 +66,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def by_spark(*_: object, **__: object) -> None:
         raise _BySparkError
 
-    monkeypatch.setattr("acidsql.arrow.executor._staged_and_published", by_arrow)
+    monkeypatch.setattr(ArrowExecutor, "_staged_and_published", by_arrow)
     monkeypatch.setattr(ArrowExecutor, "_merged", by_arrow)
     monkeypatch.setattr("acidsql.arrow.scan_batches.ArrowScans.open", by_arrow)
     monkeypatch.setattr(SparkExecutor, "write", by_spark)

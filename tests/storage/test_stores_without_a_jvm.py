@@ -22,6 +22,7 @@ pytestmark = pytest.mark.timeout(300)
 
 ACID: Final = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY: Final = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+_OF_HDFS: Final = [pytest.mark.hive, pytest.mark.nightly]
 _LATENCY: Final = 0.05
 _ONCE: Final = {"fs.s3a.attempts.maximum": "1", "fs.s3a.retry.limit": "0"}
 """A request that fails is not sent again."""
@@ -49,7 +50,7 @@ def connection(s3: S3Proxy, directory: str, tmp_path: Path) -> Iterator[Connecti
         assert not opened.session._engine.is_running, "a statement has started Spark"
 
 
-@pytest.fixture(params=["s3", pytest.param("hdfs", marks=[pytest.mark.hive, pytest.mark.nightly])])
+@pytest.fixture(params=["s3", *(pytest.param(name, marks=_OF_HDFS) for name in ("hdfs", "viewfs"))])
 def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
     """A connection to a warehouse in each kind of store."""
     if request.param == "s3":
@@ -57,6 +58,9 @@ def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connect
         return
     warehouse = f"{request.getfixturevalue('hdfs').uri}/{uuid.uuid4().hex}"
     conf = {"spark.hadoop.dfs.replication": "1"}
+    if request.param == "viewfs":
+        conf["spark.hadoop.fs.viewfs.mounttable.clusters.linkFallback"] = warehouse
+        warehouse = "viewfs://clusters/warehouse"
     with connect(warehouse, f"sqlite:///{tmp_path}/metastore.db", conf=conf) as opened:
         yield opened
         assert not opened.session._engine.is_running, "a statement has started Spark"

@@ -81,18 +81,20 @@ class HdfsFiles:
         authority: str,
         hadoop: Callable[[], FileSystem] | None = None,
         *,
+        scheme: str = "hdfs",
         umask: int = 0o022,
         replication: int | None = None,
         block_size: int | None = None,
         trash_minutes: float = 0,
         patience: float = _PATIENCE,
     ) -> None:
-        """`client` is that of the name node or name service `authority`, and paths are URIs `hdfs://authority/path`,
-        without escapes. `hadoop` gives the files of Hadoop's client. `umask`, `replication` and `block_size` are those
-        of new files (fs.permissions.umask-mode,
-        dfs.replication, dfs.blocksize); the server gives the last two by default. `trash_minutes` is the client's
-        fs.trash.interval, which counts if the server has none. `patience` is in seconds."""
-        self._root = f"hdfs://{authority}"
+        """`client` is that of the name node, the name service or the mount table `authority`, and paths are
+        URIs `hdfs://authority/path` (or of the other `scheme`, `viewfs`), without escapes. `hadoop` gives the
+        files of Hadoop's client. `umask`, `replication` and `block_size` are those of new files
+        (fs.permissions.umask-mode, dfs.replication, dfs.blocksize); the server gives the last two by default.
+        `trash_minutes` is the client's fs.trash.interval, which counts if the server has none. `patience` is in
+        seconds."""
+        self._root = f"{scheme}://{authority}"
         self._opened = client
         self._hadoop = hadoop
         self._umask = umask

@@ -16,8 +16,9 @@ from acidsql.storage.stores.hdfs_settings import hdfs_options
 from acidsql.storage.stores.not_understood import NotUnderstood
 from acidsql.storage.stores.s3_settings import s3_options
 
-_HDFS: Final = "hdfs"
-_PACKAGES: Final = {_HDFS: ("hdfs_native", "hdfs"), "s3a": ("obstore", "s3"), "s3": ("obstore", "s3")}
+_OF_HDFS: Final = ("hdfs_native", "hdfs")
+_OF_S3: Final = ("obstore", "s3")
+_PACKAGES: Final = {"hdfs": _OF_HDFS, "viewfs": _OF_HDFS, "s3a": _OF_S3, "s3": _OF_S3}
 """The package that a scheme needs, and the extra of acidsql that installs it."""
 _LOG: Final = logging.getLogger("acidsql.storage")
 
@@ -65,8 +66,8 @@ class Stores:
         settings = self._settings()
         if isinstance(settings, NotUnderstood):
             return settings
-        if scheme == _HDFS:
-            return self._hdfs(settings, authority, root)
+        if _PACKAGES[scheme] == _OF_HDFS:
+            return self._hdfs(settings, scheme, authority, root)
         return self._s3(settings, scheme, authority, root)
 
     def _s3(self, settings: HadoopSettings, scheme: str, bucket: str, root: str) -> FileSystem | NotUnderstood:
@@ -77,7 +78,7 @@ class Stores:
 
         return s3_files(options, root, self._hadoop, has_trash=_trash_minutes(settings) > 0)
 
-    def _hdfs(self, settings: HadoopSettings, authority: str, root: str) -> FileSystem | NotUnderstood:
+    def _hdfs(self, settings: HadoopSettings, scheme: str, authority: str, root: str) -> FileSystem | NotUnderstood:
         options = hdfs_options(settings, root, os.environ)
         if isinstance(options, NotUnderstood):
             return options
@@ -96,6 +97,7 @@ class Stores:
             client,
             authority,
             self._hadoop,
+            scheme=scheme,
             umask=options.umask,
             replication=options.replication,
             block_size=options.block_size,

@@ -19,7 +19,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
-strategy: by Arrow (files on a local disk, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), else shuffled
+strategy: by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), else shuffled
 
 DELETE FROM t WHERE id = 1 OR name IS NULL
 --> rows

@@ -28,7 +28,7 @@ events
   FROM `:rows`
 writes
   delete_delta_W_W_0000: DELETE
-strategy: by Arrow (files on a local disk, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), else shuffled
+strategy: by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), else shuffled
 
 SELECT id FROM emp WHERE name NOT LIKE ALL ('a%', 'b%') AND name NOT LIKE 'c%'
 -->
@@ -226,4 +226,4 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
-strategy: by Arrow (files on a local disk, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
+strategy: by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled

@@ -20,7 +20,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
-strategy: by Arrow (files on a local disk, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
+strategy: by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes and 1 MiB), else in each task
 
 INSERT INTO TABLE t SELECT * FROM t
 --> reads, rows
@@ -227,7 +227,7 @@ events
   FROM `:rows`
 writes
   delta_W_W_0000: INSERT
-strategy: by Arrow (files on a local disk, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+strategy: by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 INSERT INTO by_day PARTITION (day = 7) (id, day) SELECT 70, 7
 -->

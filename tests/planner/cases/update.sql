@@ -25,7 +25,7 @@ events
 writes
   delta_W_W_0000: UPDATE, the new rows
   delete_delta_W_W_0000: UPDATE, the old rows
-strategy: by Arrow (files on a local disk, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
+strategy: by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in place (one file per bucket, up to 128 MiB each), in each task (from 32 MiB), else shuffled
 
 -- EXPLAIN is for people: no names and errors of the plan's SQL.
 EXPLAIN UPDATE checked SET low = (SELECT max(id) FROM other) WHERE id > 3

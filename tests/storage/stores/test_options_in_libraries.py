@@ -10,10 +10,8 @@ from typing import Any, cast
 
 import hdfs_native
 import pytest
-from obstore.store import AzureStore, GCSStore, S3Store
+from obstore.store import S3Store
 
-from acidsql.storage.stores.azure_settings import AzureOptions, azure_options
-from acidsql.storage.stores.gcs_settings import GcsOptions, gcs_options
 from acidsql.storage.stores.hdfs_settings import HdfsOptions, hdfs_options
 from acidsql.storage.stores.s3_credential_providers import credential_provider
 from acidsql.storage.stores.s3_settings import S3Options, s3_options
@@ -118,56 +116,6 @@ def test_the_environment_does_not_change_what_settings_say(monkeypatch: pytest.M
     else:
         assert "Credential=AK/" in request["authorization"]
         assert "/here/s3/" in request["authorization"]
-
-
-GCS_CASES: list[dict[str, str]] = [
-    {"fs.gs.auth.type": "UNAUTHENTICATED", "fs.gs.http.read-timeout": "5s", "fs.gs.proxy.address": "p:1"},
-    {"fs.gs.storage.root.url": "http://localhost:1"},
-]
-
-
-@pytest.mark.parametrize("settings", GCS_CASES)
-def test_obstore_takes_the_options_of_gcs(settings: dict[str, str]) -> None:
-    options = gcs_options(settings, "b", {"HOME": "/dev/null"})
-    assert isinstance(options, GcsOptions)
-    GCSStore(
-        options.bucket,
-        config=cast(Any, dict(options.config)),
-        client_options=cast(Any, dict(options.client_options)),
-    )
-
-
-ACCOUNT = "fs.azure.account."
-OAUTH = "org.apache.hadoop.fs.azurebfs.oauth2."
-AZURE_CASES: list[dict[str, str]] = [
-    {f"{ACCOUNT}key": "a2V5", "fs.azure.encryption.encoded.client-provided-key": 43 * "A" + "="},
-    {f"{ACCOUNT}auth.type": "SAS", "fs.azure.sas.fixed.token": "sv=1&sig=2"},
-    {f"{ACCOUNT}auth.type": "OAuth", f"{ACCOUNT}oauth.provider.type": f"{OAUTH}MsiTokenProvider"},
-    {
-        f"{ACCOUNT}auth.type": "OAuth",
-        f"{ACCOUNT}oauth.provider.type": f"{OAUTH}ClientCredsTokenProvider",
-        f"{ACCOUNT}oauth2.client.id": "I",
-        f"{ACCOUNT}oauth2.client.secret": "S",
-        f"{ACCOUNT}oauth2.client.endpoint": "https://h/T/oauth2/token",
-    },
-    {
-        f"{ACCOUNT}auth.type": "OAuth",
-        f"{ACCOUNT}oauth.provider.type": f"{OAUTH}WorkloadIdentityTokenProvider",
-        f"{ACCOUNT}oauth2.client.id": "I",
-        f"{ACCOUNT}oauth2.msi.tenant": "T",
-    },
-]
-
-
-@pytest.mark.parametrize("settings", AZURE_CASES)
-def test_obstore_takes_the_options_of_azure(settings: dict[str, str]) -> None:
-    options = azure_options(settings, "con@acc.dfs.core.windows.net", {})
-    assert isinstance(options, AzureOptions)
-    AzureStore(
-        options.container,
-        config=cast(Any, dict(options.config)),
-        client_options=cast(Any, dict(options.client_options)),
-    )
 
 
 HDFS_CASES: list[tuple[str, dict[str, str]]] = [

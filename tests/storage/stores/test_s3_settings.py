@@ -171,8 +171,8 @@ def test_a_setting_becomes_an_option_of_the_connections(settings: dict[str, str]
 
 RETRIES = [
     ({}, None, None),
-    ({"fs.s3a.retry.limit": "3"}, 3, None),
-    ({"fs.s3a.retry.limit": "3", "fs.s3a.attempts.maximum": "20"}, 20, None),
+    ({"fs.s3a.retry.limit": "3"}, 19, None),
+    ({"fs.s3a.retry.limit": "3", "fs.s3a.attempts.maximum": "20"}, 79, None),
     ({"fs.s3a.retry.interval": "2s"}, None, timedelta(seconds=2)),
 ]
 
