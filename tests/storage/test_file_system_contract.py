@@ -620,11 +620,16 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
 def test_calls_wait_for_a_name_node_that_restarts(stopped: Hdfs) -> None:
     files = native(stopped)
     root = f"{stopped.uri}/d"
+
+    def append() -> None:
+        assert files.read_end(f"{root}/g", len(BYTES), 1) == BYTES[-1:], "waits for the data node"
+        files.append(f"{root}/g", b"end")
+
     calls: list[Callable[[], object]] = [
         lambda: files.make_new_directory(root),
         lambda: files.write(f"{root}/f", BYTES),
         lambda: files.place(f"{root}/f", f"{root}/g"),
-        lambda: files.append(f"{root}/g", b"end"),
+        append,
         lambda: files.assemble(f"{root}/h", [Extent(f"{root}/g", 0, 5)]),
         lambda: files.list_below(root),
         lambda: files.delete(f"{root}/h"),

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from time import time
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
 from urllib.parse import urlsplit
@@ -288,7 +289,7 @@ class HdfsFiles:
         for content in contents:
             for piece in content:
                 if is_first:  # there may be no data node yet behind a start of HDFS
-                    self._ask(path, lambda piece=piece: out.write(piece))  # type: ignore[misc]
+                    self._ask(path, partial(out.write, piece))
                     is_first = False
                     continue
                 with os_errors(path):
@@ -388,7 +389,8 @@ class HdfsFiles:
 
     def append(self, path: str, content: bytes) -> None:
         """Raises OSError if another client has the file open. One that has ended without closing it counts as such for
-        a minute; then this takes the file from it."""
+        a minute; then this takes the file from it. Just behind a restart of HDFS it also fails, where no data node has
+        reported the last block, and the file is open then: who reads the file before waits for that."""
         name = self._name(path)
         try:
             out = self._ask(path, lambda: self._client.inner.append(name))

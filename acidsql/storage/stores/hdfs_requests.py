@@ -9,6 +9,7 @@ reading request whose answer was lost.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import time
@@ -40,9 +41,14 @@ _STARTING: Final = "org.apache.hadoop.ipc.RetriableException"
 _SAFE_MODE: Final = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
 _STAYS: Final = ("turned on manually", "low on resources")
 """Texts of a safe mode that the name node does not leave by itself."""
-_NO_NODES: Final = "There are 0 datanode(s) running"
+_NO_NODES: Final = "could only be written to 0 of the "
+_WAIT_FOR_NODES: Final = 10.0
+"""Seconds. That no data node takes a block may also be because all are full."""
+_PANICS: Final = "pyo3_runtime"
+"""The module of PanicException, which cannot be imported and is no Exception. The library raises it for what it takes
+for impossible, as an append to a block that no data node has reported."""
 _NOT_SENT: Final = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
-_REPEATS: Final = 3
+_REPEATS: Final = 5
 _PAUSE: Final = 0.5
 
 
@@ -57,7 +63,7 @@ def ask(path: str, request: Callable[[], T], patience: float, *, repeats: bool =
     out. Repeats a request whose answer was lost if it may be carried out twice. Raises OSErrors only,
     LostAnswerError among them.
     """
-    end = time.monotonic() + patience
+    begin = time.monotonic()
     lost = 0
     while True:
         try:
@@ -67,8 +73,9 @@ def ask(path: str, request: Callable[[], T], patience: float, *, repeats: bool =
             lost += 1
             if not repeats or lost == _REPEATS:
                 raise
+            time.sleep(_PAUSE * lost)
         except OSError as error:
-            if not _will_answer(error.__cause__) or time.monotonic() + _PAUSE > end:
+            if time.monotonic() + _PAUSE > begin + min(patience, _wait(error.__cause__)):
                 raise
             time.sleep(_PAUSE)
 
@@ -82,6 +89,10 @@ def os_errors(path: str) -> Iterator[None]:
         raise _of_system(error, path) from error
     except RuntimeError as error:  # NotImplementedError among them
         raise _of_library(str(error), path) from error
+    except BaseException as error:
+        if type(error).__module__ != _PANICS:
+            raise
+        raise OSError(errno.EIO, f"the library hdfs-native has failed: {error}", path) from error
 
 
 def _of_system(error: OSError, path: str) -> OSError:
@@ -126,9 +137,11 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(int(found[1], 16)) if found[1] else _CONTROL.get(found[2], found[2])
 
 
-def _will_answer(cause: BaseException | None) -> bool:
-    """Whether HDFS refused the request because it has just been started."""
+def _wait(cause: BaseException | None) -> float:
+    """How many seconds a request may be repeated that HDFS has refused."""
     kind, message = _parts(str(cause))
+    if kind == _STARTING:
+        return math.inf
     if kind == _SAFE_MODE:
-        return not any(text in message for text in _STAYS)
-    return kind == _STARTING or _NO_NODES in message
+        return 0 if any(text in message for text in _STAYS) else math.inf
+    return _WAIT_FOR_NODES if _NO_NODES in message else 0
