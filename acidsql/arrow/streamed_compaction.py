@@ -25,7 +25,8 @@ from acidsql.arrow.scan.deleted_row_ids import RowIds
 from acidsql.arrow.scan.live_rows import FileReader, LiveRows, PreparedRows
 from acidsql.arrow.write.changed_rows import filed
 from acidsql.errors import AcidSqlError
-from acidsql.storage.file_systems import SCRATCH, LocalFiles
+from acidsql.storage.file_systems import SCRATCH
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.event_columns import inserted_columns
 from acidsql.storage.orc.orc_footers import adds_acid_columns
 from acidsql.writing.compaction_files import IN_ORDER, Job, Staged, finish

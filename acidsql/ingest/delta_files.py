@@ -17,8 +17,9 @@ from acidsql.ingest.growing_file import GrowingFile
 from acidsql.ingest.orc_parts import codec
 from acidsql.ingest.whole_orc_file import WholeOrcFile
 from acidsql.ingest.whole_parquet_file import WholeParquetFile
-from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.leftovers import keep_if_open
+from acidsql.storage.local_files import LocalFiles
 from acidsql.values.file_schema import file_schema
 from acidsql.values.file_values import storable
 

@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from acidsql.storage.file_systems import FileSystem, LocalFiles, is_taken, place_new
+from acidsql.storage.file_systems import FileSystem, is_taken, place_new
+from acidsql.storage.local_files import LocalFiles
 
 _SCRATCH: Final = "acidsql-write-"
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
-from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.hive_types import has_instant, has_timestamp, parse_type
@@ -27,12 +26,14 @@ from acidsql.spark.session import started_spark
 from acidsql.spark.session.jobs import JobGroup, job_group
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, forget, forget_ended, gone, is_lost, lost_by, quiet_py4j
 from acidsql.spark.session.parameter_values import literals
+from acidsql.spark.session.quiet_analysis import quiet_analysis
 from acidsql.spark.session.session_settings import Meaning
 from acidsql.spark.session.session_start import ZONE, require_own_jvm, running_session, start_spark
 from acidsql.spark.session.time_zone import UTC
 from acidsql.spark.spark_types import in_wall_clock_time
-from acidsql.storage.file_systems import FileSystem, LocalFiles, is_local
+from acidsql.storage.file_systems import FileSystem, is_local
 from acidsql.storage.hadoop_files import HadoopFiles
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_without_spark
 from acidsql.storage.stores.not_understood import NotUnderstood
 from acidsql.storage.stores.stores import Stores
@@ -129,7 +130,7 @@ class StatementSpark:
         return in_wall_clock_time(rows) if self.in_utc else rows
 
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
-        with _quiet():
+        with quiet_analysis():
             if args:
                 return self.query.sql(text, args=literals(args))
             return sessions.run_sql(self.query, text)
@@ -141,30 +142,6 @@ class StatementSpark:
     def drop_views(self, names: Iterable[str]) -> None:
         """Releases what the views read. Python may release the session itself much later."""
         sessions.drop_views(self.query, names)
-
-
-_quiet_lock = threading.Lock()
-_quiet_count = 0
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Suppresses the JSON record that PySpark logs for every analysis error: the error itself reaches the user. Several
-    threads may be inside at once."""
-    # Let PySpark create the logger: a plain logger of this name would fail on PySpark's arguments.
-    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
-    _silence(logger, 1)
-    try:
-        yield
-    finally:
-        _silence(logger, -1)
-
-
-def _silence(logger: PySparkLogger, change: int) -> None:
-    global _quiet_count
-    with _quiet_lock:
-        _quiet_count += change
-        logger.disabled = _quiet_count > 0
 
 
 class Engine:

@@ -10,8 +10,9 @@ from typing import Final, TypeVar
 
 from acidsql.errors import AcidSqlError
 from acidsql.storage.file_identity import same_file
-from acidsql.storage.file_systems import FileSystem, LocalFiles, SizedFile
+from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.hadoop_files import FILE_ERRORS
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.copies import Copies, ReadableFiles
 from acidsql.storage.orc.tail import Tail, read_whole_tail
 from acidsql.storage.parquet_footer import WrittenTimes, written_times

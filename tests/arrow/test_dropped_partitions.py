@@ -16,7 +16,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 
 DROP = "ALTER TABLE t DROP PARTITION (p = 1)"
 

@@ -15,7 +15,7 @@ from pyarrow import orc
 import acidsql
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from tests.embedded_metastore import store_of
 
 CREATE = "CREATE TABLE t (a INT) PARTITIONED BY (p INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"

@@ -13,7 +13,8 @@ import pytest
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.storage.file_identity import change_of, sized
-from acidsql.storage.file_systems import LocalFiles, SizedFile
+from acidsql.storage.file_systems import SizedFile
+from acidsql.storage.local_files import LocalFiles
 from tests.open_readers import KINDS, WITHOUT_SPARK, History
 from tests.selection import every
 

@@ -15,8 +15,8 @@ from acidsql.errors import AcidSqlError
 from acidsql.ingest.stream import Stream
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.leftovers import is_there
+from acidsql.storage.local_files import LocalFiles
 
 CREATE = "CREATE TABLE t (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 

@@ -18,8 +18,8 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.compactions import CompactionRequest, CompactionState
 from acidsql.session import Session
 from acidsql.spark import compaction
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.local_files import LocalFiles
 from acidsql.writing.compaction_files import Job
 from tests.compactor.layout import (
     as_with_large_files,

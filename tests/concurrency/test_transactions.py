@@ -23,7 +23,7 @@ from acidsql.planner.plan import Facts, WritePlan
 from acidsql.planner.statement_planner import plan_statement
 from acidsql.session import Session
 from acidsql.spark.engine import Engine
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from acidsql.writing.statement_transactions import write_target
 from acidsql.writing.write_transaction import transaction
 from tests.answers import rows

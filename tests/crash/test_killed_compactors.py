@@ -15,7 +15,7 @@ from tests.crash.writers import PATIENCE, Place, wait_for_line
 
 _DIE: Final = f"""
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from acidsql.arrow import compaction as arrow_compaction, streamed_compaction
 from acidsql.spark import compaction
 {DIES}"""

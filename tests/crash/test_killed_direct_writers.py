@@ -14,7 +14,7 @@ from tests.selection import core
 
 DIRECT = f"""
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from acidsql.writing import event_files
 {DYING}
 with connect() as session:

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.hive, pytest.mark.nightly, pytest.mark.timeout(1500)]
 
 _DIE: Final = f"""
 from acidsql.metastore.hive.hive_metastore import HiveMetastore
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 {DIES}"""
 
 BETWEEN: Final = "between its commit and the change of its entry"

@@ -28,7 +28,7 @@ ROWS = 4000
 
 _IMPORTS = """
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 """
 UPDATE = f"{_IMPORTS}{dying(f'session.execute({QUICK_UPDATE!r})')}"
 LONG_UPDATE = f"{_IMPORTS}{dying(f'session.execute({SLOW_UPDATE!r})')}"

@@ -40,7 +40,7 @@ from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.spark import compaction
 from acidsql.spark import executor
 from acidsql.storage import leftovers
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from tests.crash.slots import attached
 {DYING}
 

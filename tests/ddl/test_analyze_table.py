@@ -19,7 +19,7 @@ from acidsql.planner.lock_requests import exclusive_lock
 from acidsql.session import Session
 from acidsql.spark.table_analysis import TableAnalysis
 from acidsql.statements.results import Done
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 STATE = "COLUMN_STATS_ACCURATE"

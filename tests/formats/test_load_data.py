@@ -18,8 +18,8 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.lock_components import LockComponent, Operation
 from acidsql.metastore.locks import Patience
 from acidsql.session import Session
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.column_types import hive_columns
 from tests.answers import files_below, rows
 from tests.support.golden_cases import GOLDEN, golden_tables, read_golden_rows, sorted_golden_rows

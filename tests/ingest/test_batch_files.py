@@ -22,8 +22,8 @@ from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.ingest.delta_files import BatchFiles
 from acidsql.session import Session, connect
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.hadoop_files import HadoopFiles
+from acidsql.storage.local_files import LocalFiles
 from acidsql.values.file_schema import file_schema
 
 ACID = {"transactional": "true"}

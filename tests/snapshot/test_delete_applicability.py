@@ -25,8 +25,8 @@ from acidsql.session import Session, connect
 from acidsql.snapshot.delete_applicability import every_delete_file
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.spark.scan.deletes import cache
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import FooterCache
+from acidsql.storage.local_files import LocalFiles
 from tests.selection import core
 
 EVENT = (

@@ -13,7 +13,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.session import Session
 from acidsql.spark.catalyst.file_relations import orc_scan
 from acidsql.spark.scan import data_skipping, exact_paths, small_files
-from acidsql.storage import file_systems
+from acidsql.storage import local_files
 from acidsql.storage.orc import copies
 
 FILES = 18
@@ -119,10 +119,10 @@ def test_without_room_for_a_copy_the_files_themselves_are_read(table: Session, m
     expected = read(table)
     table.execute("INSERT INTO t PARTITION (p = 1) (id) VALUES (1000)")
 
-    def full(self: file_systems.LocalFiles, path: str, content: bytes) -> None:
+    def full(self: local_files.LocalFiles, path: str, content: bytes) -> None:
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr(file_systems.LocalFiles, "write", full)
+    monkeypatch.setattr(local_files.LocalFiles, "write", full)
     assert [row[0] for row in read(table)] == [*(row[0] for row in expected), "1000"]
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.added_columns import AddedColumn, with_columns
 from acidsql.storage.orc.footer_messages import FOOTER_ENCRYPTION, KIND_INT, KIND_LONG, KIND_STRUCT
 from acidsql.storage.orc.integer_runs import Sequence

@@ -17,8 +17,9 @@ from hdfs_native import Client
 from pyspark.sql import SparkSession
 
 from acidsql.spark.catalyst.sessions import hadoop_files
-from acidsql.storage.file_systems import PIECE, Extent, FileSystem, LocalFiles, NewEnd, Piece
+from acidsql.storage.file_systems import PIECE, Extent, FileSystem, NewEnd, Piece
 from acidsql.storage.hadoop_files import FILE_ERRORS
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.stores.hdfs_files import HdfsFiles
 from tests.interop.hdfs_process import Hdfs
 

@@ -10,7 +10,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from acidsql.spark.catalyst.sessions import hadoop_files
-from acidsql.storage.file_systems import Extent, FileSystem, LocalFiles, NewEnd, end_of_pieces, is_local
+from acidsql.storage.file_systems import Extent, FileSystem, NewEnd, end_of_pieces, is_local
+from acidsql.storage.local_files import LocalFiles
 
 
 @pytest.fixture(params=["local", "hadoop"])

@@ -22,8 +22,8 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.orc_footers import Key, sorted_keys
 from acidsql.storage.orc.protobuf import Field, decode, encode, varint
 from acidsql.storage.orc.rewrite import encode_end, encode_second_end, nest_row, with_user_metadata

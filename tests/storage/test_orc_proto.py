@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.footer_messages import orc_type
 from acidsql.storage.orc.protobuf import encode
 from acidsql.storage.orc.rewrite import encode_end, with_user_metadata

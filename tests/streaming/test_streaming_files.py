@@ -13,7 +13,7 @@ from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
 from acidsql.snapshot.committed_lengths import CommittedPart, committed_part
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from tests.streaming.streaming_file import StreamingFile
 
 BATCH = "delta_0000001_0000003"

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
-from acidsql.storage.file_systems import LocalFiles
 from acidsql.storage.footer_cache import read_file_tail
+from acidsql.storage.local_files import LocalFiles
 from tests.selection import every
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"

@@ -23,8 +23,9 @@ from acidsql.arrow.scan.stored_arrays import Calendar
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.storage.file_identity import same_file
-from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.hadoop_files import FILE_ERRORS
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.column_types import row_types
 from acidsql.storage.orc.footer_messages import KIND_TIMESTAMP, KIND_TIMESTAMP_INSTANT, orc_type
 from acidsql.storage.orc.rewrite import encode_end, with_clear_names

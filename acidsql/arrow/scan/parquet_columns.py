@@ -11,8 +11,9 @@ from acidsql.arrow.scan.stored_arrays import Calendar
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.storage.file_identity import require_same, same_file
-from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.hadoop_files import FILE_ERRORS
+from acidsql.storage.local_files import LocalFiles
 
 _READ_ERRORS: Final = (pa.ArrowException, *FILE_ERRORS)
 _SPARK: Final = b"org.apache.spark.version"

@@ -15,7 +15,8 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from acidsql.storage.file_identity import change_of, file_replaced
-from acidsql.storage.file_systems import FileSystem, LocalFiles, SizedFile
+from acidsql.storage.file_systems import FileSystem, SizedFile
+from acidsql.storage.local_files import LocalFiles
 
 _ROWS_PER_CHECK: Final = 4096
 """How many rows of an iterator are held back until the files are compared: more for a query of many files would take

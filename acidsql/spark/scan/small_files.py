@@ -15,7 +15,7 @@ from typing import Final
 from pyspark import SparkContext
 
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
-from acidsql.storage.file_systems import LocalFiles
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.copies import ReadableFiles, needs_another_end
 from acidsql.storage.orc.stripe_appending import movable
 from acidsql.storage.orc.tail import Tail

@@ -11,7 +11,8 @@ from acidsql.acid.hive_types import has_instant, parse_type
 from acidsql.acid.layout import BUCKET, ORIGINAL_TRANSACTION, ROW_ID
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
-from acidsql.storage.file_systems import Extent, FileSystem, LocalFiles, NewEnd, Piece
+from acidsql.storage.file_systems import Extent, FileSystem, NewEnd, Piece
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.added_columns import with_columns
 from acidsql.storage.orc.event_columns import known_columns
 from acidsql.storage.orc.footer_messages import name_as_written

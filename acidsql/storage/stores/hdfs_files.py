@@ -6,7 +6,6 @@ import atexit
 import errno
 import io
 import os
-import posixpath
 import socket
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -34,6 +33,7 @@ from acidsql.storage.file_systems import (
 from acidsql.storage.range_file import RangeFile
 from acidsql.storage.stores.hdfs_requests import LostAnswerError, ask, os_errors
 from acidsql.storage.stores.hdfs_streams import Content, HdfsStream
+from acidsql.storage.stores.store_paths import canonical_path, normal_path
 
 if TYPE_CHECKING:
     from hdfs_native import Client, FileStatus
@@ -114,7 +114,7 @@ class HdfsFiles:
 
     def canonical(self, path: str, beside: str) -> str:
         """Does not open the file system of `path`: this machine may not know it."""
-        return _canonical(path, self._root)
+        return canonical_path(path, self._root)
 
     def list_below(self, directory: str) -> Listing:
         """Lists level by level, the directories of a level at the same time."""
@@ -414,26 +414,7 @@ class HdfsFiles:
         """The path without scheme and authority, as the library takes it."""
         if path != self._root and not path.startswith(f"{self._root}/"):
             raise OSError(errno.EINVAL, f"the path does not lie in {self._root}", path)
-        return _normal(path[len(self._root) :])
-
-
-def _canonical(path: str, root: str) -> str:
-    """A path with the scheme and authority of `root` where it has none, as Path.makeQualified of Hadoop.
-
-    >>> _canonical("/a//b/../c d/", "hdfs://n:1"), _canonical("hdfs:/a", "hdfs://n:1"), _canonical("s3a://b", "hdfs://n")
-    ('hdfs://n:1/a/c d', 'hdfs://n:1/a', 's3a://b/')
-    """
-    scheme, colon, rest = path.partition(":")
-    if not colon or "/" in scheme:
-        scheme, rest = root.partition(":")[0], path
-    authority, name = "", rest
-    if rest.startswith("//"):
-        authority, slash, name = rest[2:].partition("/")
-        name = slash + name
-    own_scheme, _, own_authority = root.partition("://")
-    if not authority and scheme == own_scheme:
-        authority = own_authority
-    return f"{scheme}://{authority}{_normal(name)}"
+        return normal_path(path[len(self._root) :])
 
 
 def _is_open(root: str) -> bool:
@@ -450,11 +431,6 @@ def _is_open(root: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _normal(name: str) -> str:
-    """An absolute path without `.`, `..`, and empty names, which HDFS refuses."""
-    return "/" + posixpath.normpath(f"/{name}").lstrip("/")
 
 
 def _visible(entries: Iterable[FileStatus], where: str) -> list[str]:

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import atexit
 import os
-import posixpath
 import re
-import threading
 import uuid
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from errno import EACCES, EEXIST, EIO, ENOENT
 from functools import lru_cache
 from itertools import islice
@@ -48,6 +44,8 @@ from acidsql.storage.file_systems import (
 )
 from acidsql.storage.range_file import Range, RangeFile
 from acidsql.storage.s3_multipart import WRITE_METADATA
+from acidsql.storage.stores.kept_ends import KeptEnds
+from acidsql.storage.stores.store_paths import canonical_path
 
 _THREADS: Final = 32
 """Requests of this process at a time."""
@@ -55,8 +53,6 @@ _WHOLE: Final = 1024 * 1024
 """Bytes of a file that is read whole where its end is wanted: the time of a request counts, not its bytes."""
 _END: Final = 128 * 1024
 """Bytes that are read from the end of a larger file, at least."""
-_KEPT: Final = 64 * 1024 * 1024
-"""Bytes of files and their ends that are kept for the next reader."""
 _ONE_REQUEST: Final = 32 * 1024 * 1024
 """Bytes that are sent in one request, which the store refuses if the object exists. More are sent in parts."""
 _MOST_HELD: Final = 128 * 1024 * 1024
@@ -72,28 +68,6 @@ def _pool() -> ThreadPoolExecutor:
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-@dataclass(slots=True)
-class _Ends:
-    """The last bytes of files, or whole small files, by path and entity tag: the last _KEPT bytes that were read."""
-
-    _known: OrderedDict[tuple[str, str], tuple[int, bytes]] = field(default_factory=OrderedDict)
-    _size: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def keep(self, path: str, tag: str, start: int, content: bytes) -> None:
-        with self._lock:
-            old = self._known.pop((path, tag), None)
-            self._size += len(content) - (0 if old is None else len(old[1]))
-            self._known[path, tag] = start, content
-            while self._size > _KEPT:
-                _, (_, dropped) = self._known.popitem(last=False)
-                self._size -= len(dropped)
-
-    def of(self, path: str, tag: str) -> tuple[int, bytes] | None:
-        with self._lock:
-            return self._known.get((path, tag))
 
 
 class ObjectStoreFiles:
@@ -120,7 +94,7 @@ class ObjectStoreFiles:
         self._hadoop = hadoop
         self._delete_markers = delete_markers
         self._has_trash = has_trash
-        self._ends = _Ends()
+        self._ends = KeptEnds()
         self._takes_conditions = True
         """Whether the store, as far as is known, writes an object only if it is missing."""
 
@@ -141,11 +115,7 @@ class ObjectStoreFiles:
         return location
 
     def canonical(self, path: str, beside: str) -> str:
-        scheme, separator, rest = path.partition("://")
-        if not separator:
-            return f"{self._root}{posixpath.normpath('/' + path.lstrip('/'))}"
-        bucket, slash, key = rest.partition("/")
-        return f"{scheme}://{bucket}" + (posixpath.normpath(f"/{key}") if slash else "")
+        return canonical_path(path, self._root)
 
     # -- listings
 

@@ -20,8 +20,9 @@ from acidsql.spark.catalyst.logical_plans import ResolvedCondition
 from acidsql.spark.scan.deletes.array_lookup import Longs
 from acidsql.spark.scan.deletes.bitmap import DeleteBitmap, DeleteKeys, concatenated, delete_bitmap
 from acidsql.storage.file_identity import same_file
-from acidsql.storage.file_systems import FileSystem, LocalFiles
+from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.hadoop_files import FILE_ERRORS, HadoopFiles
+from acidsql.storage.local_files import LocalFiles
 
 if TYPE_CHECKING:
     from acidsql.snapshot.scan_binding import SourceFile
