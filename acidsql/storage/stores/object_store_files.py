@@ -159,10 +159,17 @@ class ObjectStoreFiles:
                 yield from chunk
 
     def directories_named(self, directory: str, prefix: str) -> Sequence[str]:
+        """Looks at all keys below the directory, unless hidden directories are wanted: some stores (SeaweedFS) go on
+        naming a directory when all its files are gone."""
         key = self._key(directory)
-        with self._errors(key):
-            found = obstore.list_with_delimiter(self._store, key or None)["common_prefixes"]
-        names = (path.rpartition("/")[2] for path in found)
+        if is_hidden(prefix):
+            with self._errors(key):
+                found = obstore.list_with_delimiter(self._store, key or None)["common_prefixes"]
+            names = [path.rpartition("/")[2] for path in found]
+        else:
+            start = len(key) + 1 if key else 0
+            below = (meta["path"][start:].partition("/") for meta in self._objects(key) if meta["path"] != key)
+            names = list(dict.fromkeys(name for name, slash, _ in below if slash or _LIKE_DIRECTORIES.match(name)))
         return [name for name in names if name.startswith(prefix)]
 
     def exists(self, path: str) -> bool:
