@@ -6,7 +6,6 @@ import atexit
 import errno
 import io
 import os
-import socket
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,6 @@ from contextlib import suppress
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar, cast
-from urllib.parse import urlsplit
 
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot_selection import File
@@ -31,7 +29,7 @@ from acidsql.storage.file_systems import (
     listing_of,
 )
 from acidsql.storage.range_file import RangeFile
-from acidsql.storage.stores.hdfs_requests import LostAnswerError, ask, os_errors
+from acidsql.storage.stores.hdfs_requests import LostAnswerError, ask, is_open, os_errors
 from acidsql.storage.stores.hdfs_streams import Content, HdfsStream
 from acidsql.storage.stores.store_paths import canonical_path, normal_path
 
@@ -47,7 +45,6 @@ _TRASH: Final = ".Trash/Current"
 """In the home directory of the user, which the library puts before a path that is not absolute."""
 _TRASHED: Final = "/.Trash/"
 _PATIENCE: Final = 60.0
-_CONNECT_SECONDS: Final = 2.0
 _OPENED_IN: Final[list[int]] = []
 """The process that has used the library first."""
 
@@ -364,7 +361,7 @@ class HdfsFiles:
 
     def _remove_scratch(self, process: int) -> None:
         """Does not wait for a name node that has gone, as a process that ends must not."""
-        if os.getpid() != process or not _is_open(self._root):
+        if os.getpid() != process or not is_open(self._root):
             return
         with suppress(OSError):
             for directory in self._scratch:
@@ -415,22 +412,6 @@ class HdfsFiles:
         if path != self._root and not path.startswith(f"{self._root}/"):
             raise OSError(errno.EINVAL, f"the path does not lie in {self._root}", path)
         return normal_path(path[len(self._root) :])
-
-
-def _is_open(root: str) -> bool:
-    """Whether a name node takes connections. That of a name service, which has no port, is taken to do so.
-
-    >>> _is_open("hdfs://127.0.0.1:1"), _is_open("hdfs://service")
-    (False, True)
-    """
-    address = urlsplit(root)
-    if address.port is None:
-        return True
-    try:
-        socket.create_connection((address.hostname, address.port), _CONNECT_SECONDS).close()
-    except OSError:
-        return False
-    return True
 
 
 def _visible(entries: Iterable[FileStatus], where: str) -> list[str]:

@@ -12,10 +12,12 @@ import errno
 import math
 import os
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
+from urllib.parse import urlsplit
 
 T = TypeVar("T")
 
@@ -37,6 +39,7 @@ _NUMBERS: Final = {
 }
 """Numbers of errors, by the class of Java or by the name in Rust."""
 _NO_DIRECTORY: Final = "(is not a directory)"
+_CONNECT_SECONDS: Final = 2.0
 _STARTING: Final = "org.apache.hadoop.ipc.RetriableException"
 _SAFE_MODE: Final = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
 _STAYS: Final = ("turned on manually", "low on resources")
@@ -145,3 +148,19 @@ def _wait(cause: BaseException | None) -> float:
     if kind == _SAFE_MODE:
         return 0 if any(text in message for text in _STAYS) else math.inf
     return _WAIT_FOR_NODES if _NO_NODES in message else 0
+
+
+def is_open(root: str) -> bool:
+    """Whether a name node takes connections. That of a name service, which has no port, is taken to do so.
+
+    >>> is_open("hdfs://127.0.0.1:1"), is_open("hdfs://service")
+    (False, True)
+    """
+    address = urlsplit(root)
+    if address.port is None:
+        return True
+    try:
+        socket.create_connection((address.hostname, address.port), _CONNECT_SECONDS).close()
+    except OSError:
+        return False
+    return True
