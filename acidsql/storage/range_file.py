@@ -1,8 +1,8 @@
 """A file that is read in ranges, each with a request of its own: random access with as few requests as possible.
 
     file = RangeFile(size, read_ranges)
-    file.fetch([(0, 4_000_000), (9_000_000, 9_100_000)])     # at once, in parallel
-    file.seek(9_000_100); file.read(50)                      # of what was fetched: no request
+    file.use(file.load([(0, 4_000_000), (9_000_000, 9_100_000)]))     # at once, in parallel
+    file.seek(9_000_100); file.read(50)                               # of what was loaded: no request
 
 What was not fetched is read when it is asked for, with some bytes behind it.
 """
@@ -17,6 +17,8 @@ from typing import Any, Final, TypeAlias
 
 Range: TypeAlias = "tuple[int, int]"
 """The offset of the first byte, and the one behind the last byte."""
+Block: TypeAlias = "tuple[int, bytes]"
+"""The offset of some bytes, and these."""
 _GAP: Final = 256 * 1024
 """Bytes between two ranges that take less time than a second request."""
 _PIECE: Final = 8 * 1024 * 1024
@@ -54,21 +56,31 @@ class RangeFile(io.RawIOBase):
         self,
         size: int,
         read_ranges: Callable[[Sequence[Range]], Sequence[bytes]],
-        known: Sequence[tuple[int, bytes]] = (),
+        known: Sequence[Block] = (),
     ) -> None:
         """`known` are bytes of the file, with their offsets, that are kept."""
         self._size = size
         self._read_ranges = read_ranges
         self._kept = sorted(known, key=lambda block: block[0])
-        self._fetched: list[tuple[int, bytes]] = []
+        self._fetched: list[Block] = []
         self._at = 0
 
-    def fetch(self, ranges: Iterable[Range]) -> None:
-        """Reads ranges at once, in the place of those that were read before."""
-        missing = [r for r in ranges if r[0] < r[1] and _found(self._kept, *r) is None]
-        self._fetched = self._read(pieces_of(joined(missing)))
+    def load(self, ranges: Iterable[Range]) -> list[Block]:
+        """Reads ranges at once, and gives blocks that have them, by their offsets. Any thread may call this."""
+        found, missing = [], []
+        for start, end in ranges:
+            known = _found(self._kept, start, end)
+            if known is None and start < end:
+                missing.append((start, end))
+            elif known:
+                found.append((start, known))
+        return sorted([*found, *self._read(pieces_of(joined(missing)))], key=lambda block: block[0])
 
-    def _read(self, ranges: Iterable[Range]) -> list[tuple[int, bytes]]:
+    def use(self, blocks: Sequence[Block]) -> None:
+        """Takes blocks of `load` in the place of those before."""
+        self._fetched = list(blocks)
+
+    def _read(self, ranges: Iterable[Range]) -> list[Block]:
         wanted = list(ranges)
         if not wanted:
             return []
@@ -116,7 +128,7 @@ class RangeFile(io.RawIOBase):
         return len(data)
 
 
-def _one_block_each(blocks: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+def _one_block_each(blocks: Sequence[Block]) -> list[Block]:
     """Blocks that follow each other as one, so that a read may begin in one and end in the next."""
     found: list[tuple[int, list[bytes], int]] = []
     for start, data in blocks:
@@ -128,7 +140,7 @@ def _one_block_each(blocks: Sequence[tuple[int, bytes]]) -> list[tuple[int, byte
     return [(start, parts[0] if len(parts) == 1 else b"".join(parts)) for start, parts, _ in found]
 
 
-def _found(blocks: Sequence[tuple[int, bytes]], start: int, end: int) -> bytes | None:
+def _found(blocks: Sequence[Block], start: int, end: int) -> bytes | None:
     """The bytes of a range that lies in one block."""
     place = bisect_right(blocks, start, key=lambda block: block[0]) - 1
     if place < 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import uuid
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 import pytest
 
 from acidsql.dbapi import Connection, connect
@@ -156,6 +158,29 @@ def test_statements_send_few_requests_and_few_of_them_one_behind_the_other(conne
         "DELETE": (6, 4),  # the files of the UPDATE are read
         "scan after them": (2, 2),  # a listing, then the file of the DELETE
     }
+
+
+@pytest.mark.ci
+def test_the_wanted_columns_of_large_files_are_fetched_together(connection: Connection, s3: S3Proxy) -> None:
+    """A listing, then the columns of all files at once: the ends of the files are known."""
+    run(connection, f"CREATE TABLE t (k bigint, v string, w string, x string, y string) {ACID}")
+    count = 60_000
+    rng = random.Random(1)
+    for first in (0, count):
+        texts = [f"{rng.random()}" for _ in range(count)]
+        frame = pa.table({"k": range(first, first + count), "v": texts, "w": texts[::-1], "x": texts, "y": texts})
+        connection.session.insert("t", frame)
+    assert connection.session.read_arrow("t", ["k"]).read_all().num_rows == 2 * count
+    s3.latency = _LATENCY
+    s3.begin()
+    found = connection.session.read_arrow("t", ["k"]).read_all()
+    assert sorted(found.column("k").to_pylist()) == list(range(2 * count))
+    sent = [request for request in s3.requests if request.path.endswith("bucket_00000")]
+    assert (len(sent), s3.longest_chain()) == (2, 2)
+    s3.begin()
+    point = connection.session.read_arrow("t", ["v"], f"k = {count + 7}").read_all()
+    assert point.num_rows == 1
+    assert len(s3.requests) == 3, "a listing, and of one file a column, and another one"
 
 
 @pytest.mark.parametrize("fault", [Fault.BUSY, Fault.LOST_REQUEST, Fault.LOST_ANSWER, Fault.SLOW])

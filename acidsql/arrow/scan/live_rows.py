@@ -18,9 +18,11 @@ The reader of a table must be in a transaction that keeps cleaners away (`acidsq
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -56,6 +58,8 @@ from acidsql.storage.footer_cache import FooterCache
 
 READABLE_FORMATS: Final = ("orc", "parquet")
 PARQUET_BATCH_ROWS: Final = 64 * 1024
+_AHEAD: Final = 4
+"""Files that are being fetched while one is read."""
 _IDS: Final = (ORIGINAL_TRANSACTION, BUCKET, ROW_ID)
 
 
@@ -138,8 +142,14 @@ class PreparedRows:
                 orc.check_times([i for i, _ in present])
 
     def rows(self) -> Iterator[LiveRows]:
+        """The rows of a file are given while the next files are being fetched."""
+        begun: deque[Iterator[LiveRows]] = deque()
         for reader in self.readers():
-            yield from reader.rows()
+            begun.append(reader.rows())
+            if len(begun) > _AHEAD:
+                yield from begun.popleft()
+        while begun:
+            yield from begun.popleft()
 
     def readers(self) -> Iterator[FileReader]:
         """The readers of the files, of which several may run at once."""
@@ -199,10 +209,13 @@ class FileReader:
     deleted: DeletedRowIds | None
 
     def rows(self) -> Iterator[LiveRows]:
-        """The file's live rows for which the predicate is true."""
+        """The file's live rows for which the predicate is true. The first of them are being fetched when this
+        returns, if the file is not on this machine."""
         if self.file.tail is None:
             return self.prepared.parquet_rows(self.file)
-        return _OrcRows(self.prepared, OrcFile(self.prepared.bound.files, self.file), self.deleted).rows()
+        rows = _OrcRows(self.prepared, OrcFile(self.prepared.bound.files, self.file), self.deleted)
+        rows.begin()
+        return rows.rows()
 
 
 class _Values:
@@ -259,7 +272,7 @@ def _ids_of_plain_rows(table: Table, file: SourceFile, positions: Longs) -> RowI
     return RowIds(np.full(count, file.write_id, np.int64), np.full(count, file.bucket_property, np.int64), rows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _OrcRows:
     """The live rows of an ORC file."""
 
@@ -267,19 +280,46 @@ class _OrcRows:
     orc: OrcFile
     deleted: DeletedRowIds | None
 
+    def begin(self) -> None:
+        """Begins to fetch the first stripe."""
+        for stripe, _, _ in islice(self._needed, 1):
+            self.orc.fetch_ahead(stripe, *self._read_first)
+
     def rows(self) -> Iterator[LiveRows]:
+        for number, (stripe, first, count) in enumerate(self._needed):
+            self.orc.fetch(stripe, *self._read_first)
+            for following, _, _ in self._needed[number + 1 : number + 2]:
+                self.orc.fetch_ahead(following, *self._read_first)
+            yield from self._stripe_rows(stripe, first, count)
+
+    @cached_property
+    def _needed(self) -> Sequence[tuple[int, int, int]]:
+        """The stripes that may have wanted rows, with their first rows and numbers of rows."""
         needed = set(needed_stripes(self.prepared.bound.scan, self.orc.source))
-        for stripe, first, count in self.orc.stripe_starts():
-            if stripe in needed and count:
-                yield from self._stripe_rows(stripe, first, count)
+        return [found for found in self.orc.stripe_starts() if found[0] in needed and found[2]]
+
+    @cached_property
+    def _read_first(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The columns that are read of every stripe, ACID columns and those of the table. The others follow where the
+        predicate is true for a row."""
+        prepared = self.prepared
+        acid = () if self._ids_wait else self._acid_columns()
+        names = prepared.needed if prepared.predicate is None else prepared.tested
+        _, present = self._columns(names)
+        return acid_columns(*acid), [i for i, _ in present]
+
+    @property
+    def _ids_wait(self) -> bool:
+        """Whether row IDs can wait until it is known which rows are wanted. The operation of every event is looked at
+        first."""
+        return self.prepared.predicate is not None and OPERATION not in self._acid_columns()
 
     def _stripe_rows(self, stripe: int, first: int, count: int) -> Iterator[LiveRows]:
         prepared, file = self.prepared, self.orc.source
         positions = np.arange(first, first + count)
         values = _Values(prepared, file, count)
         acid = self._acid_columns()
-        # The operation of every event is looked at first. Row IDs can wait until it is known which rows are wanted.
-        ids_wait = prepared.predicate is not None and OPERATION not in acid
+        ids_wait = self._ids_wait
         found = self._read(stripe, values, prepared.tested, () if ids_wait else acid)
         ids, mask = (None, None) if ids_wait else self._live(found, positions)
         if prepared.predicate is not None:

@@ -10,6 +10,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO, Final
@@ -20,6 +21,7 @@ from acidsql.acid.hive_types import HiveType
 from acidsql.acid.layout import ACID_FIELDS
 from acidsql.arrow.scan.orc_single_rows import is_readable, single_rows
 from acidsql.arrow.scan.stored_arrays import Calendar
+from acidsql.arrow.scan.stripe_fetching import StripeFetcher
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.storage.file_identity import same_file
@@ -29,16 +31,13 @@ from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.column_types import row_types
 from acidsql.storage.orc.footer_messages import KIND_TIMESTAMP, KIND_TIMESTAMP_INSTANT, orc_type
 from acidsql.storage.orc.rewrite import encode_end, with_clear_names
-from acidsql.storage.orc.stripe_ranges import StripeRange, data_ranges, stripes_of, with_children
-from acidsql.storage.orc.tail import ROW_COLUMN, Tail
+from acidsql.storage.orc.tail import Tail
 from acidsql.storage.range_file import RangeFile
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FIRST_MILLIS, _LAST_MILLIS = -9_223_372_036_855 + 86_400_000, 9_223_372_036_854 - 86_400_000
 """The times that nanoseconds of 64 bits since 1970 reach, less a day for time zones."""
 _READ_ERRORS: Final = (pa.ArrowException, *FILE_ERRORS)
-_WHOLE_STRIPE: Final = 1024 * 1024
-"""Bytes of a stripe that is read whole: another request, for its footer, would take longer."""
 WAY_OUT: Final = "session.sql(..) reads the table with Spark."
 
 
@@ -120,12 +119,9 @@ class OrcFile:
         if not wanted:
             return [], []
         opened = self._opened
-        try:
-            with same_file(self.files, self.source.sized, *_READ_ERRORS, only_errors=self.files.reads_opened):
-                self._fetch(stripe, acid, positions)
-                batch = opened.read_stripe(stripe, columns=wanted)
-        except (pa.ArrowException, OSError) as error:
-            raise _failure(error, self.source.origin) from error
+        self.fetch(stripe, acid, positions)
+        with self._replaced():
+            batch = opened.read_stripe(stripe, columns=wanted)
         rows = batch.column(owner) if owner and columns else None
         found = [batch.column(name) if rows is None else _inside(rows, name) for name in columns]
         return [batch.column(name) for name in names], found
@@ -148,6 +144,15 @@ class OrcFile:
             return None
         with same_file(self.files, self.source.sized):
             return single_rows(self.source.path, numbers, names, kinds)
+
+    @contextmanager
+    def _replaced(self) -> Iterator[None]:
+        """Tells of another file at the path, and the errors of a reader as those of acidsql."""
+        try:
+            with same_file(self.files, self.source.sized, *_READ_ERRORS, only_errors=self.files.reads_opened):
+                yield
+        except (pa.ArrowException, OSError) as error:
+            raise _failure(error, self.source.origin) from error
 
     def check_times(self, positions: Sequence[int]) -> None:
         """Raises NOT_YET_SUPPORTED if a column has times that pyarrow cannot represent, by the file's statistics."""
@@ -206,25 +211,25 @@ class OrcFile:
         return pa.PythonFile(_FileStart(opened, tail.footer_start, end), mode="r")
 
     @cached_property
-    def _stripes(self) -> list[StripeRange]:
-        return stripes_of(self.tail)
+    def _fetcher(self) -> StripeFetcher | None:
+        """What fetches columns before pyarrow asks for them; None where each piece of the file is at hand."""
+        return StripeFetcher(self._ranges, self.tail) if isinstance(self._ranges, RangeFile) else None
 
-    def _fetch(self, number: int, acid: Sequence[int], positions: Sequence[int]) -> None:
-        """Reads what pyarrow will ask for, where each piece of a file is a request: the data of the columns, or the
-        whole stripe if that is little more."""
-        file = self._ranges
-        if not isinstance(file, RangeFile):
+    def fetch_ahead(self, stripe: int, acid: Sequence[int], positions: Sequence[int]) -> None:
+        """Begins to fetch columns that will be read; an error comes when they are."""
+        try:
+            fetcher = self._fetcher
+        except OSError:
             return
-        tail, stripe = self.tail, self._stripes[number]
-        inside = [tail.row_columns[i] for i in positions]
-        above = (0, ROW_COLUMN) if tail.is_acid else (0,)
-        columns = with_children(tail, [i + 1 for i in acid] + inside) | {*above}
-        if stripe.size <= _WHOLE_STRIPE or 2 * len(columns) > len(tail.type_messages):
-            file.fetch([(stripe.data_start, stripe.end)])
-            return
-        end = stripe.footer_start, stripe.end
-        footer = file.read_at(*end)
-        file.fetch([*data_ranges(tail, stripe, footer, columns), end])
+        if fetcher is not None:
+            fetcher.fetch_ahead(stripe, acid, positions)
+
+    def fetch(self, stripe: int, acid: Sequence[int], positions: Sequence[int]) -> None:
+        """Fetches columns that will be read one behind the other. Raises what `read` raises."""
+        fetcher = self._fetcher
+        if fetcher is not None:
+            with self._replaced():
+                fetcher.fetch(stripe, acid, positions)
 
 
 def acid_columns(*names: str) -> list[int]:

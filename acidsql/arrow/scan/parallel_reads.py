@@ -10,15 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from acidsql.arrow.scan.live_rows import FileReader, LiveRows, PreparedRows
+from acidsql.storage.local_files import LocalFiles
 
 _T = TypeVar("_T")
+_WAITING: Final = 16
+"""Threads that read files of a store: most of the time they wait for requests."""
 _LEAST_AT_ONCE: Final = 64 * 1024
 """Rows that one step works on together, at least."""
 
 
 def read_in_threads(prepared: PreparedRows, of_files: Callable[[Iterator[LiveRows]], _T]) -> Iterator[_T]:
     """What `of_files` makes of the rows of some files each, in the order of the files."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    is_here = isinstance(prepared.bound.files, LocalFiles)
+    with ThreadPoolExecutor(os.cpu_count() if is_here else _WAITING) as pool:
         yield from pool.map(lambda readers: of_files(_rows(readers)), in_groups(prepared.readers(), _rows_in_file))
 
 
