@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from acidsql.arrow import executor
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
+from acidsql.storage.local_files import LocalFiles
 from acidsql.writing import publishing
 from tests.crash.writers import Place
 from tests.support.acid_files import visible_paths
@@ -87,21 +89,25 @@ def test_a_statement_that_fails_behind_its_publishing_leaves_nothing(
     check_nothing_left(place, session, before)
 
 
+@pytest.mark.parametrize("statement", ["DELETE FROM t WHERE id = 5", "UPDATE t SET v = v + 1 WHERE id = 5"])
 def test_a_directory_that_another_writer_makes_meanwhile_is_left_to_it(
-    place: Place, session: Session, monkeypatch: pytest.MonkeyPatch
+    place: Place, session: Session, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
+    """It makes the directory between the look at what lies there and the publishing."""
     before = visible_paths(place.table)
-    publish = publishing.publish
     there = place.table / "delete_delta_0000002_0000002_0000" / "bucket_00007"
+    look = LocalFiles.directories_named
 
-    def come_second(*arguments: Any) -> None:
-        there.parent.mkdir()
-        there.touch()
-        publish(*arguments)
+    def come_second(files: LocalFiles, directory: str, prefix: str) -> Sequence[str]:
+        found = look(files, directory, prefix)
+        if directory == str(place.table) and not prefix:
+            there.parent.mkdir()
+            there.touch()
+        return found
 
-    monkeypatch.setattr(executor, "publish", come_second)
-    with pytest.raises(AcidSqlError):
-        session.execute("DELETE FROM t WHERE id = 5")
+    monkeypatch.setattr(LocalFiles, "directories_named", come_second)
+    with pytest.raises(AcidSqlError, match=r"STORAGE_FAILED.*File exists"):
+        session.execute(statement)
     monkeypatch.undo()
     assert sorted(visible_paths(place.table)) == sorted([*before, there.relative_to(place.table).as_posix()])
 

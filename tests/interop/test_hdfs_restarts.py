@@ -13,7 +13,9 @@ from pyspark.sql import SparkSession
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.spark.catalyst.sessions import hadoop_files
+from acidsql.statements.settings import OWN_CLIENTS
 from acidsql.storage.hadoop_files import HadoopFiles
+from acidsql.storage.stores.hdfs_files import HdfsFiles
 from tests.answers import rows
 from tests.interop.hdfs_process import Hdfs, hadoop_settings
 
@@ -35,6 +37,8 @@ STORY: Final = (
 """Statements, and the keys behind each."""
 BY_DRIVER: Final = 64 << 20
 BY_TASKS: Final = 0
+GIVE_UP: Final = [(False, "false"), (False, "true")]
+"""Whether the client waits for a name node, and whether it is acidsql's own."""
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +54,19 @@ def session(hdfs: Hdfs, spark: SparkSession, tmp_path: Path, request: pytest.Fix
 
     The two are different names of the name node, because Hadoop keeps one client for a name.
     """
-    waits: bool = request.param
+    waits, client = request.param
     host = "localhost" if waits else "127.0.0.1"
     settings = {
         "ipc.client.connect.max.retries": "2",
         "ipc.client.connect.retry.interval": "200",
         "dfs.client.retry.policy.enabled": str(waits).lower(),
         "dfs.client.retry.policy.spec": "500,120",
+        "dfs.client.failover.max.attempts": "1",
     }
     home = f"{hdfs.uri.replace('127.0.0.1', host)}/{tmp_path.name}"
     with (
         hadoop_settings(spark, settings),
-        connect(home, metastore=f"sqlite:///{tmp_path}/metastore.db", spark=spark) as opened,
+        connect(home, f"sqlite:///{tmp_path}/metastore.db", spark, settings={OWN_CLIENTS: client}) as opened,
     ):
         opened.execute(f"CREATE TABLE t (k int, v string) {ACID}")
         opened.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
@@ -76,7 +81,8 @@ class Calls:
         self._at: int | None = None
         self._do: Callable[[], None] = lambda: None
         for name in CALLS:
-            monkeypatch.setattr(HadoopFiles, name, self._counted(getattr(HadoopFiles, name)))
+            for files in (HadoopFiles, HdfsFiles):
+                monkeypatch.setattr(files, name, self._counted(getattr(files, name)))
 
     def begin(self, at: int | None = None, do: Callable[[], None] = lambda: None) -> None:
         self.count, self._at, self._do = 0, at, do
@@ -115,7 +121,7 @@ def staged(session: Session) -> list[str]:
     return [file.path for file in files if ".acidsql" in file.path]
 
 
-@pytest.mark.parametrize("session", [True], indirect=True, ids=["waits"])
+@pytest.mark.parametrize("session", [(True, "false")], indirect=True, ids=["waits"])
 @pytest.mark.parametrize("driver_bytes", [BY_DRIVER, BY_TASKS])
 def test_statements_wait_for_a_name_node_that_restarts(
     session: Session, hdfs: Hdfs, calls: Calls, driver_bytes: int
@@ -138,7 +144,7 @@ def test_statements_wait_for_a_name_node_that_restarts(
     assert not staged(session)
 
 
-@pytest.mark.parametrize("session", [False], indirect=True, ids=["gives up"])
+@pytest.mark.parametrize("session", GIVE_UP, indirect=True, ids=["Hadoop's client", "own client"])
 @pytest.mark.parametrize("driver_bytes", [BY_DRIVER, BY_TASKS])
 def test_a_name_node_that_goes_away_in_the_middle_of_a_statement_loses_and_doubles_nothing(
     session: Session, hdfs: Hdfs, calls: Calls, driver_bytes: int
@@ -162,7 +168,7 @@ def test_a_name_node_that_goes_away_in_the_middle_of_a_statement_loses_and_doubl
     assert not staged(session)
 
 
-@pytest.mark.parametrize("session", [False], indirect=True, ids=["gives up"])
+@pytest.mark.parametrize("session", GIVE_UP, indirect=True, ids=["Hadoop's client", "own client"])
 def test_a_query_whose_name_node_goes_away_is_one_error(session: Session, hdfs: Hdfs) -> None:
     hdfs.stop_name_node()
     try:
