@@ -49,6 +49,7 @@ class S3Proxy:
 
     def __init__(self, store_port: int, bucket: str) -> None:
         self.bucket = bucket
+        self.store_port = store_port
         self.requests: list[Request] = []
         self.faults: Faults = lambda _: None
         self.latency = 0.0

@@ -76,7 +76,7 @@ class S3Server:
         end = time.monotonic() + _SECONDS
         while time.monotonic() < end and self._process.poll() is None:
             try:
-                urllib.request.urlopen(_signed("PUT", f"127.0.0.1:{self.port}", f"/{self.bucket}"), timeout=60).close()
+                urllib.request.urlopen(signed("PUT", f"127.0.0.1:{self.port}", f"/{self.bucket}"), timeout=60).close()
             except OSError:  # an answer with an error among them
                 time.sleep(0.1)
             else:
@@ -85,7 +85,7 @@ class S3Server:
         raise AssertionError(f"the store makes no bucket: {self._log.read_text()[-3000:]}")
 
 
-def _signed(method: str, host: str, path: str) -> urllib.request.Request:
+def signed(method: str, host: str, path: str) -> urllib.request.Request:
     """A request without content that is signed with the keys (AWS Signature Version 4)."""
     now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     nothing = hashlib.sha256(b"").hexdigest()

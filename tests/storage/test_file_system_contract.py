@@ -20,8 +20,13 @@ from acidsql.spark.catalyst.sessions import hadoop_files
 from acidsql.storage.file_systems import PIECE, Extent, FileSystem, NewEnd, Piece
 from acidsql.storage.hadoop_files import FILE_ERRORS
 from acidsql.storage.local_files import LocalFiles
+from acidsql.storage.stores.hadoop_settings import HadoopSettings
 from acidsql.storage.stores.hdfs_files import HdfsFiles
+from acidsql.storage.stores.object_store_files import ObjectStoreFiles
+from acidsql.storage.stores.stores import Stores
 from tests.interop.hdfs_process import Hdfs
+from tests.interop.s3_proxy import S3Proxy
+from tests.interop.s3_server import s3a_settings
 
 pytestmark = [pytest.mark.timeout(900)]
 
@@ -81,6 +86,15 @@ def native_on_hdfs(hdfs: Hdfs) -> Place:
     return Place(files, _new_root(files, hdfs))
 
 
+@pytest.fixture
+def native_on_s3(s3: S3Proxy) -> Place:
+    s3.begin()
+    settings = HadoopSettings(s3a_settings(s3.port))
+    files = Stores(lambda: settings, LocalFiles).find(f"s3a://{s3.bucket}")
+    assert isinstance(files, ObjectStoreFiles)
+    return Place(files, f"s3a://{s3.bucket}/{uuid.uuid4().hex}")
+
+
 def _new_root(files: FileSystem, hdfs: Hdfs) -> str:
     root = f"{hdfs.uri}/{uuid.uuid4().hex}"
     files.make_directories(root)
@@ -95,12 +109,20 @@ PLACES: Final = (
     "local",
     pytest.param("hadoop_on_hdfs", marks=[pytest.mark.hive, pytest.mark.nightly]),
     pytest.param("native_on_hdfs", marks=[pytest.mark.hive]),
+    pytest.param("native_on_s3", marks=[pytest.mark.hive]),
 )
 """The fixtures that give a place. A further file system is one more fixture, and its name here."""
 
 
 @pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest) -> Place:
+    found: Place = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(params=PLACES[:-1])
+def tree(request: pytest.FixtureRequest) -> Place:
+    """A place with directories of its own. In an object store they are what the keys of files have in common."""
     found: Place = request.getfixturevalue(request.param)
     return found
 
@@ -169,18 +191,18 @@ def test_a_missing_file_is_none_or_an_error(place: Place) -> None:
     place.files.delete_empty(path)
 
 
-def test_a_directory_is_no_file(place: Place) -> None:
-    place.write("d", "f")
-    path = place.path("d")
-    assert place.files.exists(path)
-    assert place.files.file_size(path) is None
-    assert place.files.find_file(path) is None
+def test_a_directory_is_no_file(tree: Place) -> None:
+    tree.write("d", "f")
+    path = tree.path("d")
+    assert tree.files.exists(path)
+    assert tree.files.file_size(path) is None
+    assert tree.files.find_file(path) is None
     with pytest.raises(FILE_ERRORS):
-        place.files.write(path, b"x")
-    below = place.path("d", "f", "g")
-    assert not place.files.exists(below)
-    assert place.files.find_file(below) is None
-    assert place.files.list_below(below).files == ()
+        tree.files.write(path, b"x")
+    below = tree.path("d", "f", "g")
+    assert not tree.files.exists(below)
+    assert tree.files.find_file(below) is None
+    assert tree.files.list_below(below).files == ()
 
 
 def test_a_file_gets_another_end(place: Place) -> None:
@@ -209,16 +231,16 @@ def test_a_file_gets_another_end(place: Place) -> None:
 # ------------------------------------------------------------------------------------------------ listings
 
 
-def test_a_listing_names_hidden_directories_and_does_not_descend_into_them(place: Place) -> None:
+def test_a_listing_names_hidden_directories_and_does_not_descend_into_them(tree: Place) -> None:
     for names in (("a", "b", "f"), ("a", ".hidden", "g"), ("a", "_h", "deep", "g"), ("_top", "g"), ("r",)):
-        place.write(*names)
-    place.write("a", "_SUCCESS", content=b"")
-    place.files.make_directories(place.path("empty", "below"))
-    listing = place.files.list_below(place.root)
+        tree.write(*names)
+    tree.write("a", "_SUCCESS", content=b"")
+    tree.files.make_directories(tree.path("empty", "below"))
+    listing = tree.files.list_below(tree.root)
     assert sorted(file.path for file in listing.files) == ["a/_SUCCESS", "a/b/f", "r"]
     assert sorted(listing.directories) == ["a", "a/b", "empty", "empty/below"]
     assert sorted(listing.hidden) == ["_top", "a/.hidden", "a/_h"]
-    missing = place.files.list_below(place.path("missing"))
+    missing = tree.files.list_below(tree.path("missing"))
     assert (missing.files, missing.directories, missing.hidden) == ((), (), ())
 
 
@@ -251,13 +273,13 @@ def test_another_file_of_the_same_name_is_told_from_the_first(place: Place) -> N
     assert place.files.find_file(path) != first
 
 
-def test_subdirectories_are_found_by_the_beginning_of_their_names(place: Place) -> None:
+def test_subdirectories_are_found_by_the_beginning_of_their_names(tree: Place) -> None:
     for name in ("delta_1", "delta_2", "base_1", ".delta", "_delta"):
-        place.files.make_directories(place.path(name))
-    place.write("delta_file")
-    assert sorted(place.files.directories_named(place.root, "delta_")) == ["delta_1", "delta_2"]
-    assert sorted(place.files.directories_named(place.root, "")) == [".delta", "_delta", "base_1", "delta_1", "delta_2"]
-    assert place.files.directories_named(place.path("missing"), "") == []
+        tree.files.make_directories(tree.path(name))
+    tree.write("delta_file")
+    assert sorted(tree.files.directories_named(tree.root, "delta_")) == ["delta_1", "delta_2"]
+    assert sorted(tree.files.directories_named(tree.root, "")) == [".delta", "_delta", "base_1", "delta_1", "delta_2"]
+    assert tree.files.directories_named(tree.path("missing"), "") == []
 
 
 def test_odd_names(place: Place) -> None:
@@ -281,29 +303,29 @@ def test_odd_names(place: Place) -> None:
 # ------------------------------------------------------------------------------------------------ directories
 
 
-def test_a_new_directory_must_not_exist(place: Place) -> None:
-    path = place.path("a", "b")
-    place.files.make_new_directory(path)
-    assert place.files.exists(path)
+def test_a_new_directory_must_not_exist(tree: Place) -> None:
+    path = tree.path("a", "b")
+    tree.files.make_new_directory(path)
+    assert tree.files.exists(path)
     with pytest.raises(FileExistsError):
-        place.files.make_new_directory(path)
+        tree.files.make_new_directory(path)
     with pytest.raises(FileExistsError):
-        place.files.make_new_directory(path, place.files.directories_named(place.path("a"), ""))
-    place.files.make_new_directory(place.path("a", "c"), ["b"])
-    place.files.make_directories(path)
-    assert sorted(place.files.list_below(place.root).directories) == ["a", "a/b", "a/c"]
+        tree.files.make_new_directory(path, tree.files.directories_named(tree.path("a"), ""))
+    tree.files.make_new_directory(tree.path("a", "c"), ["b"])
+    tree.files.make_directories(path)
+    assert sorted(tree.files.list_below(tree.root).directories) == ["a", "a/b", "a/c"]
 
 
-def test_directories_are_removed_with_their_content_or_only_if_they_are_empty(place: Place) -> None:
-    place.write("d", "e", "f")
-    place.files.make_directories(place.path("empty"))
-    place.files.delete_empty(place.path("d"))
-    place.files.delete_empty(place.path("empty"))
-    assert place.files.directories_named(place.root, "") == ["d"]
-    place.files.delete(place.path("d", "e", "f"))
-    assert place.files.list_below(place.root).directories == ("d", "d/e")
-    place.files.delete(place.path("d"))
-    assert not place.files.exists(place.path("d"))
+def test_directories_are_removed_with_their_content_or_only_if_they_are_empty(tree: Place) -> None:
+    tree.write("d", "e", "f")
+    tree.files.make_directories(tree.path("empty"))
+    tree.files.delete_empty(tree.path("d"))
+    tree.files.delete_empty(tree.path("empty"))
+    assert tree.files.directories_named(tree.root, "") == ["d"]
+    tree.files.delete(tree.path("d", "e", "f"))
+    assert tree.files.list_below(tree.root).directories == ("d", "d/e")
+    tree.files.delete(tree.path("d"))
+    assert not tree.files.exists(tree.path("d"))
 
 
 def test_a_scratch_directory_takes_files(place: Place) -> None:
