@@ -144,6 +144,9 @@ class StatementSpark:
         sessions.drop_views(self.query, names)
 
 
+_OF_STORES: Final = ("spark.hadoop.", "fs.", "dfs.")
+
+
 class Engine:
     """A Spark session: the given one, or one that is started when it is first needed."""
 
@@ -380,6 +383,8 @@ class Engine:
             if spark is not None:
                 spark.conf.set(key, value)
             self._conf[key] = value
+        if key.startswith(_OF_STORES):
+            self._stores.forget()
 
     def conf(self, key: str) -> str | None:
         """The value of a Spark setting, or None. Starts Spark if it is not running: its defaults count."""

@@ -6,9 +6,11 @@ import urllib.parse
 import urllib.request
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from acidsql.session import connect
 from acidsql.storage.file_systems import Extent
 from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.stores.hadoop_settings import HadoopSettings
@@ -109,3 +111,19 @@ def test_a_large_file_is_made_of_pieces_of_others(files: ObjectStoreFiles, root:
     assert files.place(f"{root}/made", f"{root}/moved")
     assert files.file_size(f"{root}/moved") == len(content) + 2
     assert not files.exists(f"{root}/made")
+
+
+def test_a_setting_that_changes_is_looked_at_again(s3: S3Proxy, tmp_path: Path) -> None:
+    s3.begin()
+    conf = {f"spark.hadoop.{key}": value for key, value in s3a_settings(s3.port).items()}
+    warehouse = f"s3a://{s3.bucket}/{uuid.uuid4().hex}"
+    with connect(warehouse, f"sqlite:///{tmp_path}/metastore.db", conf=conf) as session:
+        assert session._engine.needs_hadoop(warehouse) is None
+        session.execute("SET spark.hadoop.fs.s3a.encryption.algorithm=CSE-KMS")
+        reason = session._engine.needs_hadoop(warehouse)
+        assert reason is not None
+        assert "fs.s3a.encryption.algorithm" in reason
+        session.execute("SET spark.hadoop.fs.s3a.encryption.algorithm=AES256")
+        assert session._engine.needs_hadoop(warehouse) is None
+        session.execute("SET acidsql.storage.own.clients=false")
+        assert session._engine.needs_hadoop(warehouse) == "the setting acidsql.storage.own.clients is false"

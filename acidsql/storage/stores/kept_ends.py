@@ -20,6 +20,8 @@ class KeptEnds:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def keep(self, path: str, tag: str, start: int, content: bytes) -> None:
+        if not tag:  # a later file of this path could not be told from this one
+            return
         with self._lock:
             old = self._known.pop((path, tag), None)
             self._size += len(content) - (0 if old is None else len(old[1]))
