@@ -13,6 +13,11 @@ DEFAULT_LIMIT: Final = 1000
 """How many events `acidsql inspect` shows."""
 
 
+def add_conf(parser: argparse._ActionsContainer) -> None:
+    """The option `--conf`, with the settings of Spark and of Hadoop's client."""
+    parser.add_argument("--conf", type=pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+
+
 def add_place(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that tell where the tables are."""
     parser.add_argument(
@@ -42,6 +47,7 @@ def add_ingest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     ingest.add_argument("--id", required=True, help="the name under which the places in the text are committed")
     add_place(ingest)
+    add_conf(ingest)
     text = ingest.add_argument_group("text")
     text.add_argument("--format", dest="form", choices=["json", "csv"], default="json", help="default: json")
     text.add_argument(
@@ -102,6 +108,7 @@ def add_claim(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         allow_abbrev=False,
     )
     add_place(claim)
+    add_conf(claim)
     whose = claim.add_mutually_exclusive_group(required=True)
     whose.add_argument(
         "--own", action="store_true", help="the tables are this metastore's, and no other one writes to them any more"

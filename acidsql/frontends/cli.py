@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from acidsql.connection import connect
 from acidsql.errors import AcidSqlError, Condition, visible
-from acidsql.frontends.arguments import DEFAULT_LIMIT, add_claim, add_ingest, add_place, check_ingest, limit, pair
+from acidsql.frontends.arguments import (
+    DEFAULT_LIMIT,
+    add_claim,
+    add_conf,
+    add_ingest,
+    add_place,
+    check_ingest,
+    limit,
+    pair,
+)
 from acidsql.frontends.render import Format
 from acidsql.frontends.script import CANNOT_START, FAILED, INTERRUPTED, OK, Manner, Runner, exit_status
 from acidsql.frontends.terminal import java_output, report, tell_interrupted, tell_part
@@ -173,7 +182,7 @@ def _prompt(opened: Callable[[], Runner], options: argparse.Namespace) -> int:
 def _inspect(options: argparse.Namespace) -> int:
     from acidsql.frontends.inspect import Wanted, print_table
 
-    with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+    with connect(warehouse=options.warehouse, metastore=options.metastore, conf=dict(options.conf)) as session:
         session.check_warehouse()
         wanted = Wanted(options.partition, with_events=not options.files, limit=options.limit or None)
         sound = print_table(session, options.table, wanted)
@@ -181,7 +190,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
-    with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+    with connect(warehouse=options.warehouse, metastore=options.metastore, conf=dict(options.conf)) as session:
         names = session.claim_tables(forget=options.forget, here=options.here)
     told = "forgotten" if options.forget else "elsewhere, and this metastore's now"
     sys.stdout.write(visible("".join(f"{name}: {told}\n" for name in names)))
@@ -218,7 +227,7 @@ def _ingest(options: argparse.Namespace) -> int:
         options.form, options.delimiter or ",", options.header, options.null if options.form == CSV else ""
     )
     source = SourceOptions(files, options.follow, options.rotated, not options.no_skip, options.same_text)
-    with connect(warehouse=options.warehouse, metastore=options.metastore) as session:
+    with connect(warehouse=options.warehouse, metastore=options.metastore, conf=dict(options.conf)) as session:
         session.check_warehouse()
         _set_all(session, options.hiveconf)
         stream = session.stream(
@@ -311,7 +320,7 @@ def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     settings = shell.add_argument_group("settings")
     settings.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
-    settings.add_argument("--conf", type=pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+    add_conf(settings)
     settings.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
     output = shell.add_argument_group("output")
     output.add_argument(
@@ -359,7 +368,7 @@ def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         help="after SIGTERM, give unfinished compactions back to the queue after S seconds (default: finish them)",
     )
     compactor.add_argument("--hiveconf", type=pair, action="append", default=[], metavar="K=V", help="SET K=V")
-    compactor.add_argument("--conf", type=pair, action="append", default=[], metavar="K=V", help="a setting of Spark")
+    add_conf(compactor)
     compactor.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
     compactor.set_defaults(command=_compactor)
 
@@ -381,6 +390,7 @@ def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="show at most N events, or files with --files (%(default)s); 0 shows all",
     )
     add_place(inspect)
+    add_conf(inspect)
     inspect.set_defaults(command=_inspect)
 
 

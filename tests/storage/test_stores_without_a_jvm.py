@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -277,3 +278,23 @@ def test_a_process_that_is_killed_at_any_request_changes_nothing(
             assert found == {1, own["default.t"]}, "the files of the killed process are removed"
             assert not [key for key in keys(connection.session) if "base_" in key or ".acidsql" in key]
     assert killed > 2
+
+
+def test_the_commands_need_no_java(s3: S3Proxy, directory: str, tmp_path: Path) -> None:
+    place = ["--warehouse", f"s3a://{s3.bucket}/{directory}", "--metastore", f"sqlite:///{tmp_path}/metastore.db"]
+    for key, value in s3a_settings(s3.port).items():
+        place += ["--conf", f"spark.hadoop.{key}={value}"]
+
+    def command(name: str, *arguments: str, text: str = "") -> str:
+        environment = {**os.environ, "JAVA_HOME": "/nonexistent"}
+        every = [sys.executable, "-m", "acidsql", name, *place, *arguments]
+        done = subprocess.run(every, input=text, capture_output=True, text=True, env=environment, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    command("shell", "-e", f"CREATE TABLE t (k int, v string) {ACID}")
+    command("ingest", "t", "--id", "lines", text='{"k": 1, "v": "a"}\n{"k": 2, "v": "b"}\n')
+    command("shell", "-e", "UPDATE t SET v = 'x' WHERE k = 1; ALTER TABLE t COMPACT 'major'")
+    command("compactor", "--once")
+    assert "base_0000011_v" in command("inspect", "t", "--files")
+    assert command("shell", "--no-header", "-e", "SELECT k, v FROM t WHERE k = 1") == "1\tx\n"
