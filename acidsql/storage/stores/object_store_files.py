@@ -55,8 +55,8 @@ _END: Final = 128 * 1024
 """Bytes that are read from the end of a larger file, at least."""
 _ONE_REQUEST: Final = 32 * 1024 * 1024
 """Bytes that are sent in one request, which the store refuses if the object exists. More are sent in parts."""
-_MOST_HELD: Final = 128 * 1024 * 1024
-"""Bytes of other objects that this process reads to write a new one. Hadoop's client can let the store copy more."""
+_MOST_HELD: Final = 16 * 1024 * 1024
+"""Bytes of other objects that this process reads to write a new one. Hadoop's client lets the store copy them."""
 _PAGE: Final = 1000
 _LIKE_DIRECTORIES: Final = re.compile(r"(base|delta|delete_delta)_\d+|_temporary$|\.acidsql_staging")
 """The beginning of names that only directories of a table have."""
