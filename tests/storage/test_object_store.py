@@ -55,6 +55,20 @@ def test_markers_are_directories_and_no_files(files: ObjectStoreFiles, root: str
     assert listing.hidden == (".hidden",)
 
 
+def test_the_bucket_itself_is_a_directory(files: ObjectStoreFiles, root: str, s3: S3Proxy) -> None:
+    files.write(f"{root}/a/f", b"x")
+    bucket, name = f"s3a://{s3.bucket}", root.rpartition("/")[2]
+    assert f"{name}/a/f" in [file.path for file in files.list_below(bucket).files]
+    assert files.directories_named(bucket, name) == [name]
+    assert files.directories_named(bucket, "") != []
+    assert files.exists(bucket)
+    with pytest.raises(OSError, match="does not lie in"):
+        files.read("s3a://another/f")
+    with pytest.raises(OSError, match="a whole bucket is not removed"):
+        files.delete(bucket)
+    assert files.exists(f"{root}/a/f")
+
+
 def test_a_directory_is_removed_with_its_markers(files: ObjectStoreFiles, root: str, s3: S3Proxy) -> None:
     files.write(f"{root}/t/delta_0000001_0000001_0000/bucket_00000", b"x")
     mark(s3, f"{root}/t")

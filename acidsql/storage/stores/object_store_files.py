@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from errno import EACCES, EEXIST, EIO, ENOENT
+from errno import EACCES, EEXIST, EINVAL, EIO, ENOENT
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -101,8 +101,8 @@ class ObjectStoreFiles:
     # -- names
 
     def _key(self, path: str) -> str:
-        if not path.startswith(f"{self._root}/"):
-            raise OSError(f"{path} is not a path of {self._root}")
+        if path != self._root and not path.startswith(f"{self._root}/"):
+            raise OSError(EINVAL, f"the path does not lie in {self._root}", path)
         return re.sub("/+", "/", path[len(self._root) :]).strip("/")
 
     def _path(self, key: str) -> str:
@@ -202,7 +202,10 @@ class ObjectStoreFiles:
             raise FileExistsError(EEXIST, os.strerror(EEXIST), path)
 
     def delete(self, path: str) -> None:
+        """Refuses to remove a whole bucket, as S3A does."""
         key = self._key(path)
+        if not key:
+            raise OSError(EINVAL, "a whole bucket is not removed", path)
         below = list(self._objects(key))
         keys = [meta["path"] for meta in below if meta["path"] != key]
         if any(not meta["size"] for meta in below):
