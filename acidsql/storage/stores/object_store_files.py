@@ -13,22 +13,15 @@ import re
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from errno import EACCES, EEXIST, EINVAL, EIO, ENOENT
+from contextlib import AbstractContextManager, suppress
+from errno import EEXIST, EINVAL, ENOENT
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 import obstore
-from obstore.exceptions import (
-    AlreadyExistsError,
-    BaseError,
-    NotSupportedError,
-    PermissionDeniedError,
-    PreconditionError,
-    UnauthenticatedError,
-)
+from obstore.exceptions import AlreadyExistsError, NotSupportedError, PreconditionError
 
 from acidsql.acid.directories import is_hidden
 from acidsql.acid.snapshot_selection import File
@@ -45,6 +38,7 @@ from acidsql.storage.file_systems import (
 from acidsql.storage.range_file import Range, RangeFile
 from acidsql.storage.s3_multipart import WRITE_METADATA
 from acidsql.storage.stores.kept_ends import KeptEnds
+from acidsql.storage.stores.object_store_errors import os_errors
 from acidsql.storage.stores.store_paths import canonical_path
 
 _THREADS: Final = 32
@@ -425,26 +419,11 @@ class ObjectStoreFiles:
         with self._errors(path):
             return bytes(obstore.get(self._store, key, options=cast(Any, options)).bytes())
 
-    @contextmanager
-    def _errors(self, path: str) -> Iterator[None]:
-        """The errors of obstore as those of files."""
-        try:
-            yield
-        except FileNotFoundError as error:
-            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), self._shown(path)) from error
-        except (PermissionDeniedError, UnauthenticatedError) as error:
-            raise PermissionError(EACCES, _first_line(error), self._shown(path)) from error
-        except PreconditionError as error:
-            raise OSError(EIO, "it is another object than the one that was listed", self._shown(path)) from error
-        except (BaseError, ValueError) as error:
-            raise OSError(EIO, _first_line(error), self._shown(path)) from error
+    def _errors(self, path: str) -> AbstractContextManager[None]:
+        return os_errors(self._shown(path))
 
     def _shown(self, path: str) -> str:
         return path if path.startswith(self._root) else self._path(path)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
 
 
 def _parents(key: str) -> Iterator[str]:
