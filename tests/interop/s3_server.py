@@ -54,7 +54,13 @@ class S3Server:
         self.bucket = f"warehouse-{self.port}"
         options = [f"-{service}.port={port}" for service, port in zip(_SERVICES, ports, strict=True)]
         options += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-s3.config={root}/access.json"]
-        options += ["-webdav=false", "-admin.ui=false", "-master.telemetry=false", "-s3.port.iceberg=0"]
+        options += [
+            "-webdav=false",
+            "-admin.ui=false",
+            "-master.telemetry=false",
+            "-s3.port.iceberg=0",
+            "-s3.port.lance=0",
+        ]
         self._log = root / "weed.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
