@@ -137,7 +137,7 @@ class Session(FrameStatements, SessionInspection):
         self._engine = engine
         self._scratch = SessionScratch(warehouse, engine.files)
         self._settings = Settings()
-        engine.follow(lambda: self._settings.values[OWN_CLIENTS] == "true")
+        engine.use_own_clients_if(lambda: self._settings.values[OWN_CLIENTS] == "true")
         self._variables = Variables(self._settings, warehouse)
         self._macros: dict[str, Macro] = {}
         self._streams: set[Stream] = set()

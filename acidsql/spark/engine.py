@@ -306,9 +306,9 @@ class Engine:
         found = self._stores.find(location)
         return self._hadoop_files() if isinstance(found, NotUnderstood) else found
 
-    def follow(self, uses_own_clients: Callable[[], bool]) -> None:
+    def use_own_clients_if(self, uses_own_clients: Callable[[], bool]) -> None:
         """`uses_own_clients` tells whether other clients than Hadoop's may read and write stores."""
-        self._stores.follow(uses_own_clients)
+        self._stores.use_own_clients_if(uses_own_clients)
 
     def needs_hadoop(self, location: str) -> str | None:
         """Why Hadoop's client in the JVM has to read and write a location, as a clause; None if this process does."""

@@ -1,10 +1,12 @@
-"""The protocol of a file system, and its implementation for local files."""
+"""The protocol of a file system, and what its implementations have in common."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from errno import EEXIST
 from typing import BinaryIO, Final, Protocol, TypeAlias
 from urllib.parse import urlparse
 
@@ -225,6 +227,28 @@ def discard(files: FileSystem, path: str, *, skips_trash: bool) -> None:
 def placed(files: FileSystem, old: str, new: str, pieces: Sequence[Piece] = ()) -> bool:
     """Moves a file, or makes the new one of its `pieces`; False, and nothing has happened, if `new` exists."""
     return files.place_pieces(pieces, new) if pieces else files.place(old, new)
+
+
+def file_exists(path: str) -> FileExistsError:
+    """The error of an operation that makes a file or directory which must not exist."""
+    return FileExistsError(EEXIST, os.strerror(EEXIST), path)
+
+
+def assembled(files: FileSystem, pieces: Sequence[Piece], new: str) -> bool:
+    """`place_pieces` of a file system whose `assemble` refuses a file that exists."""
+    try:
+        files.assemble(new, pieces)
+    except FileExistsError:
+        return False
+    return True
+
+
+def require_no_directory(files: FileSystem, path: str, siblings: Collection[str] | None) -> None:
+    """The check of `make_new_directory` for a file system that has no operation which fails if the directory exists.
+    Raises FileExistsError."""
+    there = files.exists(path) if siblings is None else path.rpartition("/")[2] in siblings
+    if there:
+        raise file_exists(path)
 
 
 def copied_and_placed(files: FileSystem, source: str, new: str) -> bool:

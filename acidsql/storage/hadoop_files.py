@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import io
-import os
 import uuid
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
@@ -24,8 +22,11 @@ from acidsql.storage.file_systems import (
     NewEnd,
     Piece,
     SizedFile,
+    assembled,
     copied_and_placed,
+    file_exists,
     listing_of,
+    require_no_directory,
 )
 from acidsql.storage.s3_multipart import WRITE_METADATA, S3Bucket
 
@@ -36,8 +37,6 @@ _CONDITIONAL: Final = "fs.option.create.conditional.overwrite"
 """Option of a new file: the store refuses it if the file exists (org.apache.hadoop.fs.Options.CreateFileOptionKeys)."""
 _NO_CHECKS: Final = "fs.s3a.create.performance"
 """Option of a new file in S3: Hadoop does not ask whether its name is that of a directory."""
-
-
 _METADATA_OF_NEW_FILE: Final = "fs.s3a.create.header."
 """Options of a new file in S3 that begin so are metadata of the object (org.apache.hadoop.fs.s3a.Constants)."""
 _METADATA: Final = "header."
@@ -154,9 +153,7 @@ class HadoopFiles:
         self._fs(path).mkdirs(self._path(path))
 
     def make_new_directory(self, path: str, siblings: Collection[str] | None = None) -> None:
-        there = self.exists(path) if siblings is None else path.rpartition("/")[2] in siblings
-        if there:  # mkdirs does not fail if the directory exists
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        require_no_directory(self, path, siblings)
         if not s3_multipart.is_s3a(self._fs(path)):  # there, a directory is what its files have in common
             self.make_directories(path)
 
@@ -173,11 +170,7 @@ class HadoopFiles:
             raise
 
     def place_pieces(self, pieces: Sequence[Piece], new: str) -> bool:
-        try:
-            self.assemble(new, pieces)
-        except FileExistsError:
-            return False
-        return True
+        return assembled(self, pieces, new)
 
     def copy(self, source: str, target: str) -> None:
         util = self._java.org.apache.hadoop.fs.FileUtil
@@ -274,7 +267,7 @@ class HadoopFiles:
             if self._is_of(path, write):
                 return  # the store did it, and its answer was lost
             if _class_name(error) == _EXISTS or self.exists(path):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path) from error
+                raise file_exists(path) from error
             raise
 
     def _assemble(self, path: str, pieces: Sequence[Piece], write: str) -> None:
@@ -282,7 +275,7 @@ class HadoopFiles:
         bucket = self._bucket(path) if any(isinstance(part, Extent) for part in parts) else None
         if bucket is not None:
             if self.exists(path):  # not every store heeds the condition of an upload in parts
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+                raise file_exists(path)
             bucket.assemble(path, parts, self._content, write)
             return
         out = self._new_file(path, write)

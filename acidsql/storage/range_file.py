@@ -4,7 +4,7 @@
     file.use(file.load([(0, 4_000_000), (9_000_000, 9_100_000)]))     # at once, in parallel
     file.seek(9_000_100); file.read(50)                               # of what was loaded: no request
 
-What was not fetched is read when it is asked for, with some bytes behind it.
+What was not loaded is read when it is asked for, with some bytes behind it, which stay until the next such read.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class RangeFile(io.RawIOBase):
         self._size = size
         self._read_ranges = read_ranges
         self._kept = sorted(known, key=lambda block: block[0])
-        self._fetched: list[Block] = []
+        self._loaded: list[Block] = []
+        self._unforeseen: list[Block] = []
         self._at = 0
 
     def load(self, ranges: Iterable[Range]) -> list[Block]:
@@ -78,7 +79,7 @@ class RangeFile(io.RawIOBase):
 
     def use(self, blocks: Sequence[Block]) -> None:
         """Takes blocks of `load` in the place of those before."""
-        self._fetched = list(blocks)
+        self._loaded = list(blocks)
 
     def _read(self, ranges: Iterable[Range]) -> list[Block]:
         wanted = list(ranges)
@@ -92,13 +93,12 @@ class RangeFile(io.RawIOBase):
         end = min(end, self._size)
         if start >= end:
             return b""
-        for blocks in (self._kept, self._fetched):
+        for blocks in (self._kept, self._loaded, self._unforeseen):
             found = _found(blocks, start, end)
             if found is not None:
                 return found
-        read = self._read(pieces_of([(start, min(self._size, max(end, start + _AHEAD)))]))
-        self._fetched = sorted([*self._fetched, *read], key=lambda block: block[0])
-        return read[0][1][: end - start]
+        self._unforeseen = self._read(pieces_of([(start, min(self._size, max(end, start + _AHEAD)))]))
+        return self._unforeseen[0][1][: end - start]
 
     def readable(self) -> bool:
         return True

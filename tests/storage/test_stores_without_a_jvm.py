@@ -134,12 +134,12 @@ def test_statements_send_few_requests_and_few_of_them_one_behind_the_other(conne
     """Of each statement: all requests, and the longest chain of requests that wait for each other."""
     run(connection, f"CREATE TABLE t (k int, v string) {ACID}")
     s3.latency = _LATENCY
-    told: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
 
     def counted(name: str, statement: str) -> None:
         s3.begin()
         (rows if statement.startswith("SELECT") else run)(connection, statement)
-        told[name] = len(s3.requests), s3.longest_chain()
+        counts[name] = len(s3.requests), s3.longest_chain()
 
     for name in ("first INSERT", "INSERT"):
         counted(name, "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
@@ -149,7 +149,7 @@ def test_statements_send_few_requests_and_few_of_them_one_behind_the_other(conne
     counted("UPDATE", "UPDATE t SET v = 'x' WHERE k = 4")
     counted("DELETE", "DELETE FROM t WHERE k = 4")
     counted("scan after them", "SELECT k, v FROM t")
-    assert told == {
+    assert counts == {
         "first INSERT": (3, 2),  # what lies beside the delta, then its files
         "INSERT": (3, 2),
         "INSERT of a third file": (3, 2),

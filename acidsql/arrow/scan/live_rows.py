@@ -9,9 +9,9 @@
 
 `predicate` is a RowPredicate (acidsql.planner.conditions.row_predicates) without `Undecided` parts; only rows for which
 it is true are given. `scan.row_filter` skips files and stripes by their statistics. The columns may be partition
-columns too. One stripe's columns, and the row IDs of the deleted rows of one partition, are in memory at a time; the
-columns that the predicate does not name are read only for stripes in which a row fulfils it. Rows come in the order of
-partitions, directories, files and positions.
+columns too. One stripe's columns, and the row IDs of the deleted rows of one partition, are in memory at a time; of a
+store also those of the files that are being fetched. The columns that the predicate does not name are read only for
+stripes in which a row fulfils it. Rows come in the order of partitions, directories, files and positions.
 
 The reader of a table must be in a transaction that keeps cleaners away (`acidsql.snapshot.read_transactions`).
 """
@@ -55,6 +55,7 @@ from acidsql.snapshot.delete_applicability import applicable_delete_files, visib
 from acidsql.snapshot.file_skipping import needed_files, needed_stripes
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
 from acidsql.storage.footer_cache import FooterCache
+from acidsql.storage.local_files import LocalFiles
 
 READABLE_FORMATS: Final = ("orc", "parquet")
 PARQUET_BATCH_ROWS: Final = 64 * 1024
@@ -142,11 +143,12 @@ class PreparedRows:
                 orc.check_times([i for i, _ in present])
 
     def rows(self) -> Iterator[LiveRows]:
-        """The rows of a file are given while the next files are being fetched."""
+        """Of a store, the rows of a file are given while the next files are being fetched."""
+        ahead = 0 if isinstance(self.bound.files, LocalFiles) else _AHEAD
         begun: deque[Iterator[LiveRows]] = deque()
         for reader in self.readers():
             begun.append(reader.rows())
-            if len(begun) > _AHEAD:
+            if len(begun) > ahead:
                 yield from begun.popleft()
         while begun:
             yield from begun.popleft()

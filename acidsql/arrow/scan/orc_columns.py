@@ -120,7 +120,7 @@ class OrcFile:
             return [], []
         opened = self._opened
         self.fetch(stripe, acid, positions)
-        with self._replaced():
+        with self._checked_read():
             batch = opened.read_stripe(stripe, columns=wanted)
         rows = batch.column(owner) if owner and columns else None
         found = [batch.column(name) if rows is None else _inside(rows, name) for name in columns]
@@ -146,8 +146,8 @@ class OrcFile:
             return single_rows(self.source.path, numbers, names, kinds)
 
     @contextmanager
-    def _replaced(self) -> Iterator[None]:
-        """Tells of another file at the path, and the errors of a reader as those of acidsql."""
+    def _checked_read(self) -> Iterator[None]:
+        """Raises FILE_REPLACED if another file lies at the path, and the errors of the reader as those of acidsql."""
         try:
             with same_file(self.files, self.source.sized, *_READ_ERRORS, only_errors=self.files.reads_opened):
                 yield
@@ -228,7 +228,7 @@ class OrcFile:
         """Fetches columns that will be read one behind the other. Raises what `read` raises."""
         fetcher = self._fetcher
         if fetcher is not None:
-            with self._replaced():
+            with self._checked_read():
                 fetcher.fetch(stripe, acid, positions)
 
 

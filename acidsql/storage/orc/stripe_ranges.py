@@ -32,10 +32,10 @@ _FIRST_INDEX_KIND: Final = 6
 class StripeRange:
     """The parts of a stripe: its indexes, its data and its footer follow each other."""
 
+    start: int
     data_start: int
     footer_start: int
     end: int
-    start: int
 
     @property
     def size(self) -> int:
@@ -51,7 +51,7 @@ def stripes_of(tail: Tail) -> list[StripeRange]:
         start = number_of(numbers, STRIPE_OFFSET)
         data = start + number_of(numbers, STRIPE_INDEX_LENGTH)
         footer = data + number_of(numbers, STRIPE_DATA_LENGTH)
-        found.append(StripeRange(data, footer, footer + number_of(numbers, STRIPE_FOOTER_LENGTH), start))
+        found.append(StripeRange(start, data, footer, footer + number_of(numbers, STRIPE_FOOTER_LENGTH)))
     return found
 
 

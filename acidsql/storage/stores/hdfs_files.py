@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import errno
-import io
 import os
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -25,12 +24,14 @@ from acidsql.storage.file_systems import (
     NewEnd,
     Piece,
     SizedFile,
+    assembled,
     copied_and_placed,
     listing_of,
+    require_no_directory,
 )
 from acidsql.storage.range_file import RangeFile
 from acidsql.storage.stores.hdfs_requests import LostAnswerError, ask, is_open, os_errors
-from acidsql.storage.stores.hdfs_streams import Content, HdfsStream
+from acidsql.storage.stores.hdfs_streams import Content
 from acidsql.storage.stores.store_paths import canonical_path, normal_path
 
 if TYPE_CHECKING:
@@ -160,9 +161,7 @@ class HdfsFiles:
         self._ask(path, lambda: self._client.mkdirs(name, 0o777 & ~self._umask, create_parent=True), repeats=True)
 
     def make_new_directory(self, path: str, siblings: Collection[str] | None = None) -> None:
-        there = self.exists(path) if siblings is None else path.rpartition("/")[2] in siblings
-        if there:  # HDFS has no request that fails if the directory exists
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        require_no_directory(self, path, siblings)
         self.make_directories(path)
 
     def rename(self, old: str, new: str) -> None:
@@ -196,11 +195,7 @@ class HdfsFiles:
         return False
 
     def place_pieces(self, pieces: Sequence[Piece], new: str) -> bool:
-        try:
-            self.assemble(new, pieces)
-        except FileExistsError:
-            return False
-        return True
+        return assembled(self, pieces, new)
 
     def copy(self, source: str, target: str) -> None:
         content = self._content(source)
@@ -368,7 +363,8 @@ class HdfsFiles:
                 self.delete(directory)
 
     def open(self, path: str) -> BinaryIO:
-        return io.BufferedReader(HdfsStream(self._content(path)), PIECE)
+        content = self._content(path)
+        return _opened(content, content.size)
 
     def open_listed(self, file: SizedFile) -> BinaryIO:
         """Compares the file behind the request for the places of its blocks, which are those of one file."""
@@ -378,8 +374,7 @@ class HdfsFiles:
         found = self.find_file(file.path)
         if found is None or not (file.may_grow or (found.length, found.modified) == (file.size, file.modified)):
             raise OSError(errno.ESTALE, "it is another file than the one that was listed", file.path)
-        opened = RangeFile(file.size, lambda ranges: [content.read(start, end - start) for start, end in ranges])
-        return cast(BinaryIO, opened)
+        return _opened(content, file.size)
 
     def replace_end(self, path: str, at: int, end: bytes) -> None:
         raise OSError(errno.ENOTSUP, "the end of a file cannot be rewritten on this file system", path)
@@ -433,6 +428,12 @@ def _walk(
         directories.append(path)
         if not is_hidden(name):
             _walk(f"{where.rstrip('/')}/{name}", path, found, files, directories)
+
+
+def _opened(content: Content, size: int) -> BinaryIO:
+    """The first `size` bytes of a file for random access."""
+    opened = RangeFile(size, lambda ranges: [content.read(start, end - start) for start, end in ranges])
+    return cast(BinaryIO, opened)
 
 
 def _listed(path: str, status: FileStatus) -> File:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import io
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from acidsql.storage.stores.hdfs_requests import os_errors
 
@@ -69,31 +68,3 @@ class Content:
         self._reader = self._opens()
         if len(self._reader) != self.size:
             raise OSError(errno.ESTALE, "another file has taken the place of the one that is read", self._path)
-
-
-class HdfsStream(io.RawIOBase):
-    """Random access to a file. Threads must not share it: it has one position."""
-
-    def __init__(self, content: Content) -> None:
-        super().__init__()
-        self._content = content
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._content.size}[whence]
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def readinto(self, buffer: Any) -> int:
-        count = max(0, min(len(buffer), self._content.size - self._at))
-        buffer[:count] = self._content.read(self._at, count)
-        self._at += count
-        return count

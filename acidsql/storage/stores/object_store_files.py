@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
-from errno import EEXIST, EINVAL, ENOENT
+from errno import EINVAL, ENOENT
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,10 @@ from acidsql.storage.file_systems import (
     NewEnd,
     Piece,
     SizedFile,
+    assembled,
+    file_exists,
     listing_of,
+    require_no_directory,
 )
 from acidsql.storage.range_file import Range, RangeFile
 from acidsql.storage.s3_multipart import WRITE_METADATA
@@ -191,9 +194,7 @@ class ObjectStoreFiles:
         """Does nothing: a directory is what its files have in common."""
 
     def make_new_directory(self, path: str, siblings: Collection[str] | None = None) -> None:
-        there = self.exists(path) if siblings is None else path.rpartition("/")[2] in siblings
-        if there:
-            raise FileExistsError(EEXIST, os.strerror(EEXIST), path)
+        require_no_directory(self, path, siblings)
 
     def delete(self, path: str) -> None:
         """Refuses to remove a whole bucket, as S3A does."""
@@ -237,10 +238,10 @@ class ObjectStoreFiles:
         below = [meta["path"][len(key) :] for meta in found if not self._is_marker(meta, parents, known)]
         if not found:
             if not self.place(old, new):
-                raise FileExistsError(EEXIST, os.strerror(EEXIST), new)
+                raise file_exists(new)
             return
         if self.exists(new):
-            raise FileExistsError(EEXIST, os.strerror(EEXIST), new)
+            raise file_exists(new)
         list(_pool().map(lambda path: self.copy(old + path, new + path), below))
         self.delete(old)
 
@@ -264,11 +265,7 @@ class ObjectStoreFiles:
         return True
 
     def place_pieces(self, pieces: Sequence[Piece], new: str) -> bool:
-        try:
-            self.assemble(new, pieces)
-        except FileExistsError:
-            return False
-        return True
+        return assembled(self, pieces, new)
 
     def copy(self, source: str, target: str) -> None:
         with self._errors(source):
@@ -303,8 +300,7 @@ class ObjectStoreFiles:
             return
         content = b"".join(piece if isinstance(piece, bytes) else self._extent(piece) for piece in pieces)
         if len(content) > _ONE_REQUEST:
-            if self._head(self._key(path)) is not None:
-                raise FileExistsError(EEXIST, os.strerror(EEXIST), path)
+            self._require_missing(path)
             with self._errors(path):
                 obstore.put(self._store, self._key(path), content, use_multipart=True)
             return
@@ -328,17 +324,21 @@ class ObjectStoreFiles:
             if self._write_of(key) == write:
                 return
             if isinstance(error.__cause__, AlreadyExistsError | PreconditionError):
-                raise FileExistsError(EEXIST, os.strerror(EEXIST), path) from error
+                raise file_exists(path) from error
             if not isinstance(error.__cause__, NotSupportedError):
                 raise
             self._takes_conditions = False
             self._create_if_missing(path, content)
 
     def _create_if_missing(self, path: str, content: bytes) -> None:
-        """Of a store that takes no conditions."""
-        if self._head(self._key(path)) is not None:
-            raise FileExistsError(EEXIST, os.strerror(EEXIST), path)
+        """Makes an object in a store that takes no conditions."""
+        self._require_missing(path)
         self.write(path, content)
+
+    def _require_missing(self, path: str) -> None:
+        """Raises FileExistsError. The store may get the object from another writer behind this."""
+        if self._head(self._key(path)) is not None:
+            raise file_exists(path)
 
     def _write_of(self, key: str) -> str | None:
         """The write that has made an object."""

@@ -36,7 +36,7 @@ class Stores:
         self._lock = threading.Lock()
         self._uses_own_clients: Callable[[], bool] = lambda: True
 
-    def follow(self, uses_own_clients: Callable[[], bool]) -> None:
+    def use_own_clients_if(self, uses_own_clients: Callable[[], bool]) -> None:
         """`uses_own_clients` tells whether the user wants other clients than Hadoop's."""
         self._uses_own_clients = uses_own_clients
 
