@@ -48,7 +48,8 @@ test-ci: ## run what CI runs on the newest Spark: the core, processes, random hi
 	@$(MAKE) test SELECTED='$(OF_CI)'
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
-SPARK_VERSION_TESTS := $(addprefix tests/,$(addsuffix .py,spark/test_private_names spark/test_spark_connect \
+SPARK_VERSION_TESTS := $(addprefix tests/,$(addsuffix .py,spark/test_private_names spark/test_direct_writes \
+  spark/test_spark_connect \
   spark/test_plan_shape spark/test_counted spark/test_skipping spark/test_narrowing spark/test_spread dml/test_dml \
   dml/test_multi_insert writing/test_driver_writes queries/test_qualify))
 
