@@ -126,8 +126,8 @@ faults: $(VENV)/.installed-test java ## put hand-made faults into a copy of the 
 	@$(BIN)/python -m tests.faults $(FAULTS)
 
 .PHONY: bench
-bench: $(VENV)/.installed-bench java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full' for more)
-	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+bench: $(VENV)/.installed-bench $(if $(STORE),$(VENV)/.installed-test) java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full'; STORE=s3 or hdfs, LATENCY=20 ms)
+	@$(BIN)/python -m benchmarks$(if $(STORE),.stores $(STORE) --latency $(or $(LATENCY),0)) $(BENCH_ARGS)
 
 .PHONY: docs
 docs: docs-pages $(VENV)/.installed-docs ## build the documentation in build/docs; needs no network
