@@ -36,7 +36,7 @@ def register(step: RegisterPartitions, run: PlanRun) -> None:
     with ExitStack() as directories:
         for partition in new:
             directories.enter_context(run.new_directory(partition.location))
-        run.metastore.add_partitions(table, new)
+        run.metastore.add_partitions(table, new, found=True)
 
 
 def _new_partitions(step: RegisterPartitions, known: Sequence[Partition]) -> list[Partition]:

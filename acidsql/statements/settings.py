@@ -24,6 +24,7 @@ from acidsql.planner.ddl.ddl_settings import (
     MANAGED_FORMAT,
     NO_FORMAT,
 )
+from acidsql.planner.as_of import ASSUME_NO_DROPS
 from acidsql.planner.expressions.typed_rules.null_order import NULLS_LAST
 from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge.cardinality import CARDINALITY_CHECK
@@ -152,6 +153,12 @@ KNOWN: Final[Mapping[str, Known]] = {
         " or a `row`. `row` needs the embedded metastore.",
         "table",
         "row",
+    ),
+    ASSUME_NO_DROPS: _boolean(
+        "Whether an earlier version of a partitioned table (`VERSION AS OF`) is read where the metastore does not tell"
+        " which partitions were dropped since, as no Hive Metastore does. With `true` the user says that none was"
+        " dropped, and that none was added with files in it.",
+        default=False,
     ),
     SUBSTITUTE: _boolean("Whether `${name}` in a statement is replaced by the value of the variable `name`."),
     SUBSTITUTE_DEPTH: _number("How many times the values of variables may name further variables.", 40),
