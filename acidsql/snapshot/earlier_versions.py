@@ -7,14 +7,23 @@ one. Partitions that were dropped are a matter of their own (partition_history.p
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from acidsql.acid.directories import ORIGINALS_BASE, Base, Delta, parse_directory
+from acidsql.acid.data_files import is_visible
+from acidsql.acid.directories import (
+    ORIGINALS_BASE,
+    Base,
+    BucketFile,
+    Delta,
+    FlushLength,
+    parse_bucket_file,
+    parse_directory,
+)
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore
 from acidsql.planner.as_of import AsOf
 from acidsql.storage.file_systems import Listing
@@ -67,36 +76,49 @@ def write_ids_at(version: Version, now: ValidWriteIdList) -> ValidWriteIdList:
 @dataclass(frozen=True, slots=True)
 class History:
     """What decides whether the files of a version are still there: `now` are all write IDs of the table, and `txns` are
-    the transactions that the reader sees."""
+    the transactions that the reader sees. `span` is the place of the version in the statement."""
 
     version: Version
     table: Table
     now: ValidWriteIdList
     txns: ValidTxnList
+    span: Span | None
 
     def check(self, listing: Listing, compacted: Collection[str]) -> None:
         """Raises NOT_ENOUGH_HISTORY if files of the version may have been removed from a listed directory, or cannot be
         told from later ones. `compacted` are the names of bases without `_v` that a compactor of Hive 3 made."""
-        names = {path.partition("/")[0] for path in (*listing.directories, *(file.path for file in listing.files))}
-        for name in sorted(names):
+        files: dict[str, list[str]] = {path.partition("/")[0]: [] for path in listing.directories}
+        for file in listing.files:
+            top, _, rest = file.path.partition("/")
+            files.setdefault(top, []).append(rest)
+        for name in sorted(files):
             found = parse_directory(name)
             if found is None or (found.visibility_txn is not None and not self.txns.is_valid(found.visibility_txn)):
                 continue
-            if self._hides(found, is_compacted=found.visibility_txn is not None or name in compacted):
+            is_compacted = found.visibility_txn is not None or name in compacted
+            if self._hides(found, is_compacted) if isinstance(found, Base) else self._mixes(found, files[name]):
                 raise AcidSqlError(
                     Condition.NOT_ENOUGH_HISTORY,
+                    span=self.span,
                     high_watermark=self.version.write_id,
                     min_open="x",
                     base=name,
                     hint="A compaction or an overwrite has replaced the files of earlier versions.",
                 )
 
-    def _hides(self, found: Base | Delta, *, is_compacted: bool) -> bool:
-        match found:
-            case Base(write_id):
-                is_committed = is_compacted or self.now.is_valid(write_id)
-                has_later = write_id > self.version.write_id or any(i <= write_id for i in self.version.later)
-                return write_id != ORIGINALS_BASE and has_later and is_committed
-            case Delta(low, high):
-                splits = low <= self.version.write_id < high or any(low <= i <= high for i in self.version.later)
-                return self.table.is_insert_only and low < high and splits
+    def _hides(self, base: Base, is_compacted: bool) -> bool:
+        """Whether a base has rows that are no part of the version, so that the directories that it replaces may be
+        gone."""
+        is_committed = is_compacted or self.now.is_valid(base.write_id)
+        is_later = base.write_id > self.version.write_id or any(i <= base.write_id for i in self.version.later)
+        return base.write_id != ORIGINALS_BASE and is_later and is_committed
+
+    def _mixes(self, delta: Delta, files: Sequence[str]) -> bool:
+        """Whether a delta has events of the version and later ones, and its rows do not tell theirs: those of an
+        insert-only table, which may have become full ACID since."""
+        low, high = delta.min_write_id, delta.max_write_id
+        splits = low <= self.version.write_id < high or any(low <= i <= high for i in self.version.later)
+        tells = not self.table.is_insert_only and all(
+            isinstance(parse_bucket_file(file), BucketFile | FlushLength) for file in files if is_visible(file)
+        )
+        return low < high and splits and not tells

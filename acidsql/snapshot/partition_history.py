@@ -31,7 +31,7 @@ def check_no_drops(
     if changes is None:
         if table.partition_columns and not as_of.assumes_no_drops:
             reason = "this metastore does not tell which partitions were dropped, so that rows could be missing"
-            raise _refused(as_of, version, table, f"any partition of {table.qualified}", f"{reason}. {_ASSUME}")
+            raise _refused(as_of, version, "unknown", f"{reason}. {_ASSUME}")
         return
     for change in changes:
         if change.kind is not ChangeKind.DROPPED or change.write_id < version.write_id:
@@ -39,13 +39,15 @@ def check_no_drops(
         if change.values is None:
             if table.partition_columns and not as_of.assumes_no_drops:
                 reason = f"the metastore does not tell which partitions were dropped up to version {change.write_id}"
-                raise _refused(as_of, version, table, f"any partition of {table.qualified}", f"{reason}. {_ASSUME}")
+                raise _refused(as_of, version, "unknown", f"{reason}. {_ASSUME}")
         elif not change.values:
-            raise _refused(as_of, version, table, table.qualified, "the table was given another location since")
+            raise _refused(as_of, version, "none", "the table was given another location since")
         elif is_wanted(change.values):
             shown = _shown(table, change.values)
             reason = f"the partition {shown} was dropped, renamed or given another location since"
-            raise _refused(as_of, version, table, shown, f"{reason}. A condition that leaves it out reads the others.")
+            raise _refused(
+                as_of, version, f"none of {shown}", f"{reason}. A condition that leaves it out reads the others."
+            )
 
 
 def check_not_found_later(
@@ -60,16 +62,16 @@ def check_not_found_later(
         if part.values in came and part.count_of_files:
             shown = _shown(table, part.values)
             reason = f"the partition {shown} came to the table with its files later"
-            raise _refused(as_of, version, table, shown, reason)
+            raise _refused(as_of, version, f"none of {shown}", reason)
 
 
-def _refused(as_of: AsOf, version: Version, table: Table, missing: str, hint: str) -> AcidSqlError:
+def _refused(as_of: AsOf, version: Version, base: str, hint: str) -> AcidSqlError:
     return AcidSqlError(
         Condition.NOT_ENOUGH_HISTORY,
         span=as_of.span,
         high_watermark=version.write_id,
         min_open="x",
-        base=missing,
+        base=base,
         hint=hint[0].upper() + hint[1:],
     )
 

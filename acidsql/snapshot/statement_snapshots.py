@@ -14,6 +14,7 @@ from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
+from acidsql.errors import Span
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.planner.as_of import AsOf
 from acidsql.planner.conditions.partition_pruning import keeps
@@ -38,6 +39,8 @@ class _Read:
     writes: ValidWriteIdList | None
     now: ValidWriteIdList | None
     version: Version | None = None
+    span: Span | None = None
+    """The place of the version in the statement."""
 
 
 class StatementSnapshots:
@@ -105,7 +108,7 @@ class StatementSnapshots:
         if scan.as_of is None or now is None:
             return _Read(now, now)
         version = resolved_version(scan.as_of, self._view.metastore, scan.table, now)
-        return _Read(write_ids_at(version, now), now, version)
+        return _Read(write_ids_at(version, now), now, version, scan.as_of.span)
 
     def _check_partitions(self, scan: Scan, as_of: AsOf, version: Version, parts: Sequence[BoundPart]) -> None:
         """Partitions are dropped while others are read, so the metastore is asked after they were listed."""
@@ -132,7 +135,7 @@ class StatementSnapshots:
                 names = top_level(listing)
                 require_known(metastore, table, directory, names, now.high_watermark, txns.high_watermark)
                 if read.version is not None:
-                    history = History(read.version, table, now, txns)
+                    history = History(read.version, table, now, txns, read.span)
                     history.check(listing, _compacted_bases(files, directory, listing))
             return BoundPart(partition.values, directory, snapshot_of(table, files, directory, listing, writes, txns))
 

@@ -14,8 +14,8 @@ query
 -- Two versions, and the latest one, are three scans, and conditions skip partitions and files of each.
 SELECT * FROM emp VERSION AS OF 3 a JOIN emp FOR SYSTEM_VERSION AS OF 5 b ON a.id = b.id JOIN emp ON emp.id = a.id WHERE a.id = 7
 --> reads, rows
-reads     emp@1: default.emp
-          emp@2: default.emp
+reads     emp@1: default.emp VERSION AS OF 3
+          emp@2: default.emp VERSION AS OF 5
           emp@3: default.emp
 rows      SELECT * FROM `emp@1` AS a JOIN `emp@2` AS b ON a.id = b.id JOIN `emp@3` AS `emp` ON emp.id = a.id WHERE a.id = 7
 
@@ -29,35 +29,35 @@ query
 
 WITH c AS (SELECT id FROM emp VERSION AS OF 1) SELECT * FROM c WHERE id IN (SELECT boss FROM emp VERSION AS OF 2) OR EXISTS (SELECT 1 FROM emp VERSION AS OF 3 e WHERE e.id = c.id)
 --> reads, rows
-reads     emp@1: default.emp
-          emp@2: default.emp
-          emp@3: default.emp
+reads     emp@1: default.emp VERSION AS OF 1
+          emp@2: default.emp VERSION AS OF 2
+          emp@3: default.emp VERSION AS OF 3
 rows      WITH c AS (SELECT id FROM `emp@1` AS `emp`) SELECT * FROM c WHERE id IN (SELECT boss FROM `emp@2` AS `emp`) OR EXISTS(SELECT 1 FROM `emp@3` AS e WHERE e.id = c.id)
 
 SELECT count(*) FROM emp TIMESTAMP AS OF '2026-11-01 00:00:00'
 --> reads
-reads     emp@1: default.emp, only counted
+reads     emp@1: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00, only counted
 
 SELECT * FROM emp FOR SYSTEM_TIME AS OF TIMESTAMP '2026-11-01 00:00:00' UNION ALL SELECT * FROM emp TIMESTAMP AS OF '2026-11-01T00:00:00+02:00'
 --> reads
-reads     emp@1: default.emp
-          emp@2: default.emp
+reads     emp@1: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00
+          emp@2: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00+02:00
 
 INSERT INTO emp SELECT * FROM emp VERSION AS OF 3
 --> reads, locks
-reads     emp@1: default.emp
+reads     emp@1: default.emp VERSION AS OF 3
 locks     default.emp -> SHARED_READ
           default.emp -> SHARED_READ
 
 UPDATE emp SET name = 'x' WHERE id IN (SELECT id FROM emp VERSION AS OF 3)
 --> reads
-reads     emp@1: default.emp
+reads     emp@1: default.emp VERSION AS OF 3
           emp@2: default.emp with row__id
 
 MERGE INTO emp USING emp VERSION AS OF 3 s ON emp.id = s.id WHEN MATCHED THEN UPDATE SET name = s.name
 --> reads
 reads     emp@1: default.emp with row__id
-          emp@2: default.emp
+          emp@2: default.emp VERSION AS OF 3
 
 SELECT * FROM plain VERSION AS OF 3
 -->
