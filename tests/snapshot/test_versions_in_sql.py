@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from acidsql.connection import connect
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session
 from acidsql.statements.results import ScanResult
 from tests.answers import fails, rows
@@ -22,7 +23,7 @@ WRITES = (
     "DELETE FROM t WHERE id = 3",
     "INSERT INTO t VALUES (4, 'd')",
 )
-VERSIONS = (
+VERSIONS: tuple[list[tuple[object, ...]], ...] = (
     [],
     [(1, "a"), (2, "b"), (3, "c")],
     [(1, "a"), (2, "B"), (3, "c")],
@@ -210,7 +211,7 @@ def test_renamed_partitions_have_no_earlier_versions(alone: Session) -> None:
     alone.execute("ALTER TABLE parted PARTITION (p=2) RENAME TO PARTITION (p=7)")
     for gone in (2, 7):
         query = f"SELECT * FROM parted VERSION AS OF 2 WHERE p = {gone}"
-        fails("NOT_ENOUGH_HISTORY", lambda query=query: alone.execute(query, rows_only=True))
+        fails("NOT_ENOUGH_HISTORY", partial(alone.execute, query, rows_only=True))
     assert without_spark(alone, "SELECT id FROM parted VERSION AS OF 2 WHERE p = 1") == [(1,), (4,)]
 
 
@@ -259,6 +260,16 @@ def test_tables_that_nobody_watched_need_the_setting(session: Session, tmp_path:
     assert rows(session, "SELECT * FROM adopted VERSION AS OF 1 ORDER BY id") == [(1, 1), (2, 2)]
     session.sql("ALTER TABLE adopted DROP PARTITION (p=2)")
     fails("NOT_ENOUGH_HISTORY", lambda: session.sql("SELECT * FROM adopted VERSION AS OF 1"))
+
+
+def test_temporary_tables_have_versions_too(alone: Session) -> None:
+    alone.execute(f"CREATE TEMPORARY TABLE parted (id int) PARTITIONED BY (p int) {ACID}")
+    alone.execute("INSERT INTO parted VALUES (1, 1), (2, 2)")
+    alone.execute("INSERT INTO parted VALUES (3, 1)")
+    assert without_spark(alone, "SELECT * FROM parted VERSION AS OF 1") == [(1, 1), (2, 2)]
+    alone.execute("ALTER TABLE parted DROP PARTITION (p=2)")
+    fails("NOT_ENOUGH_HISTORY", lambda: alone.read_arrow("parted", version=1))
+    assert without_spark(alone, "SELECT id FROM parted VERSION AS OF 1 WHERE p = 1") == [(1,)]
 
 
 # -- what is refused
