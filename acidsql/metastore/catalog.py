@@ -193,12 +193,13 @@ class Catalog(Protocol):
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         """Adds partitions. Partitions that exist already do not change. With `found`, files may lie in the directories
-        that no write of the table has put there."""
+        that no write of the table has put there; without it, an open transaction of the caller adds them, which has its
+        write ID."""
         ...
 
     def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
-        """The partitions that were dropped or found since the table was made, for readers of its earlier versions. None
-        where the metastore records none, as a Hive Metastore. Raises TABLE_NOT_FOUND, TABLE_CHANGED."""
+        """The partitions that were dropped, added or found since the table was made, for readers of earlier versions.
+        None where the metastore records none, as a Hive Metastore. Raises TABLE_NOT_FOUND, TABLE_CHANGED."""
         ...
 
     def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:

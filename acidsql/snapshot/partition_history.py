@@ -16,6 +16,13 @@ from acidsql.snapshot.scan_binding import BoundPart
 _ASSUME = f"SET {ASSUME_NO_DROPS}=true tells that no partition was dropped since, and none came with its files."
 
 
+def came_later(version: Version, changes: Sequence[PartitionChange]) -> frozenset[PartitionValues]:
+    """The partitions that were made later than the version: it has no rows in them, unless they were dropped before.
+    Their directories need no history."""
+    added = (change for change in changes if change.kind is ChangeKind.ADDED and change.write_id >= version.write_id)
+    return frozenset(change.values for change in added if change.values is not None)
+
+
 def check_no_drops(
     as_of: AsOf,
     version: Version,

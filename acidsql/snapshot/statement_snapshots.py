@@ -22,7 +22,7 @@ from acidsql.planner.plan import Scan
 from acidsql.snapshot.earlier_versions import History, Version, resolved_version, write_ids_at
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
-from acidsql.snapshot.partition_history import check_no_drops, check_not_found_later
+from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
@@ -41,6 +41,8 @@ class _Read:
     version: Version | None = None
     span: Span | None = None
     """The place of the version in the statement."""
+    came_later: frozenset[PartitionValues] = frozenset()
+    """The partitions that had no rows in the version."""
 
 
 class StatementSnapshots:
@@ -69,7 +71,7 @@ class StatementSnapshots:
         with phase(Phase.SCAN):
             values = self._wanted(scan)
             read = self._read(scan)
-            wanted = [(table.qualified, read.version, each) for each in values]
+            wanted = [(table.qualified, read.version, each) for each in values if each not in read.came_later]
             missing = [key[2] for key in wanted if key not in self._parts]
             partitions = self._located(table, missing)
             found = self._select(table, read, files, partitions) if partitions else []
@@ -108,7 +110,9 @@ class StatementSnapshots:
         if scan.as_of is None or now is None:
             return _Read(now, now)
         version = resolved_version(scan.as_of, self._view.metastore, scan.table, now)
-        return _Read(write_ids_at(version, now), now, version, scan.as_of.span)
+        changes = self._view.metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
+        later = came_later(version, changes or ())
+        return _Read(write_ids_at(version, now), now, version, scan.as_of.span, later)
 
     def _check_partitions(self, scan: Scan, as_of: AsOf, version: Version, parts: Sequence[BoundPart]) -> None:
         """Partitions are dropped while others are read, so the metastore is asked after they were listed."""

@@ -15,6 +15,7 @@ from acidsql.durations import DURATION, seconds
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.locks import DEFAULT_PATIENCE, Patience
 from acidsql.metastore.transaction_client import MAX_OPEN_TXNS
+from acidsql.planner.as_of import ASSUME_NO_DROPS
 from acidsql.planner.ddl.ddl_settings import (
     CREATE_AS_ACID,
     CREATE_AS_INSERT_ONLY,
@@ -24,7 +25,6 @@ from acidsql.planner.ddl.ddl_settings import (
     MANAGED_FORMAT,
     NO_FORMAT,
 )
-from acidsql.planner.as_of import ASSUME_NO_DROPS
 from acidsql.planner.expressions.typed_rules.null_order import NULLS_LAST
 from acidsql.planner.lock_requests import CONFLICTS, NONACID_LOCKS, XLOCK_MERGE_INSERT, XLOCK_OVERWRITE, XLOCK_WRITE
 from acidsql.planner.merge.cardinality import CARDINALITY_CHECK

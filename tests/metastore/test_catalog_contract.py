@@ -387,6 +387,8 @@ def test_a_metastore_that_records_changes_of_partitions_tells_those_that_went_or
     if changes is None:  # a Hive Metastore
         return
     assert {(change.values, change.kind, change.write_id) for change in changes} == {
+        (one.values, ChangeKind.ADDED, 0),
+        (two.values, ChangeKind.ADDED, 0),
         (three.values, ChangeKind.FOUND, 0),
         (one.values, ChangeKind.DROPPED, 1),
         (two.values, ChangeKind.DROPPED, 1),

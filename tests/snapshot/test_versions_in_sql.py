@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -191,6 +191,57 @@ def test_partitioned_and_bucketed_tables_have_versions(session: Session, propert
     assert rows(session, "SELECT id FROM parted VERSION AS OF 2 ORDER BY id") == [(1,), (2,), (3,), (4,)]
     assert session.read_arrow("parted", ["id"], "p > 1", version=1).read_all().to_pylist() == [{"id": 2}]
     assert session.table("parted", version=1).count() == 2
+
+
+def test_a_partition_that_an_overwrite_has_made_ends_no_version(alone: Session) -> None:
+    partitioned(alone)
+    alone.execute("INSERT OVERWRITE TABLE parted PARTITION (p=6) VALUES (6)")
+    assert without_spark(alone, "SELECT * FROM parted VERSION AS OF 1") == [(1, 1), (2, 2)]
+    assert without_spark(alone, "SELECT id FROM parted VERSION AS OF 3 WHERE p = 6") == [(6,)]
+    alone.execute("INSERT OVERWRITE TABLE parted PARTITION (p=6) VALUES (7)")
+    assert without_spark(alone, "SELECT * FROM parted VERSION AS OF 2 WHERE p > 1") == [(2, 2), (3, 3)]
+    fails("NOT_ENOUGH_HISTORY", lambda: alone.read_arrow("parted", version=3))
+
+
+def test_a_partition_has_the_rows_of_a_write_that_began_before_the_one_that_made_it(
+    session: Session, open_session: Callable[[], Session]
+) -> None:
+    partitioned(session)
+    first, second = open_session(), open_session()
+    first.execute("START TRANSACTION")
+    first.execute("INSERT INTO parted VALUES (8, 1)")  # takes write ID 3
+    second.execute("INSERT INTO parted VALUES (9, 9)")
+    first.execute("INSERT INTO parted VALUES (10, 9)")
+    assert without_spark(session, "SELECT id FROM parted VERSION AS OF 4 WHERE p = 9") == [(9,)]
+    first.execute("COMMIT")
+    assert without_spark(session, "SELECT id FROM parted VERSION AS OF 2 WHERE p = 9") == []
+    assert without_spark(session, "SELECT id FROM parted VERSION AS OF 3 WHERE p = 9") == [(10,)]
+    assert without_spark(session, "SELECT id FROM parted VERSION AS OF 4 WHERE p = 9") == [(9,), (10,)]
+
+
+def test_a_converted_table_has_its_first_rows_in_all_versions(session: Session) -> None:
+    session.sql("CREATE TABLE parted (id int) PARTITIONED BY (p int) STORED AS ORC")
+    session.sql("INSERT INTO parted PARTITION (p) VALUES (1, 1), (2, 2)")
+    session.sql("ALTER TABLE parted CONVERT TO ACID")
+    session.sql("DELETE FROM parted WHERE id = 1")
+    assert without_spark(session, "SELECT * FROM parted VERSION AS OF 0") == [(1, 1), (2, 2)]
+    assert without_spark(session, "SELECT * FROM parted VERSION AS OF 10000000") == [(1, 1), (2, 2)]
+    assert without_spark(session, "SELECT * FROM parted VERSION AS OF 10000001") == [(2, 2)]
+
+
+@pytest.mark.ci
+def test_a_version_is_read_to_its_end_while_compactions_replace_its_files(
+    session: Session, open_session: Callable[[], Session]
+) -> None:
+    filled(session)
+    frame = session.sql("SELECT * FROM t VERSION AS OF 2 ORDER BY id")
+    reader = session.read_arrow("t", version=1)
+    other = open_session()
+    other.sql("ALTER TABLE t COMPACT 'minor' AND WAIT")
+    other.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert [tuple(row) for row in frame.collect()] == VERSIONS[2]
+    assert reader.read_all().num_rows == 3
+    fails("NOT_ENOUGH_HISTORY", lambda: other.sql("SELECT * FROM t VERSION AS OF 2"))
 
 
 def test_a_dropped_partition_is_missed_where_it_could_be_read(alone: Session) -> None:

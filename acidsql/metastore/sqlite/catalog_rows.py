@@ -291,10 +291,19 @@ def partitions_named(db: CatalogConnection, of: Table, values: Sequence[Partitio
     return [Partition(each, db.locations.absolute(row["location"])) for each, row in found if row is not None]
 
 
-def add_partitions(db: CatalogConnection, to: Table, added: Sequence[Partition], *, found: bool = False) -> None:
+def add_partitions(
+    db: CatalogConnection, to: Table, added: Sequence[Partition], kind: ChangeKind | None = None
+) -> None:
+    """`kind` is ADDED or FOUND for partitions that are new to the table. Those of a plain table, whose writes have no
+    IDs, may have rows in all versions of the transactional table that it becomes."""
     key = table_id(db, to)
-    if found:
-        partition_change_rows.note(db, key, [p.values for p in added], ChangeKind.FOUND)
+    if kind is not None and to.is_transactional:
+        known = {p.values for p in partitions_named(db, to, [p.values for p in added])}
+        new = [p.values for p in added if p.values not in known]
+        if kind is ChangeKind.ADDED:
+            partition_change_rows.note_added(db, key, new)
+        else:
+            partition_change_rows.note(db, key, new, kind)
     rows = [(key, _values_key(p.values), db.locations.stored(p.location)) for p in added]
     db.executemany("INSERT OR IGNORE INTO partitions VALUES (?, ?, ?)", rows)
 

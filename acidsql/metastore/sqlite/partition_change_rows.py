@@ -1,5 +1,5 @@
-"""The table partition_changes of the embedded metastore: partitions that went, or came with their files, and the
-highest write ID of their table then. Each function runs inside an open SQLite transaction."""
+"""The table partition_changes of the embedded metastore: partitions that went or came, and the highest write ID of
+their table that is older. Each function runs inside an open SQLite transaction."""
 
 from __future__ import annotations
 
@@ -36,6 +36,17 @@ def note(
 ) -> None:
     """Notes a change at this moment. The versions from the write ID of `dropper` on, if it has one, know of it."""
     _note(db, table_id, [json.dumps(values) for values in partitions], kind, dropper)
+
+
+def note_added(db: sqlite3.Connection, table_id: int, partitions: Sequence[PartitionValues]) -> None:
+    """Notes partitions that a write makes. Another open write, with a lower ID, may write to them too."""
+    query = (
+        "INSERT OR REPLACE INTO partition_changes SELECT id, ?, ?, ifnull((SELECT min(write_id) FROM txn_to_write_id"
+        " JOIN txns ON txns.id = txn_id WHERE table_id = tables.id AND state <> 'aborted'), next_write_id) - 1"
+        " FROM tables WHERE id = ?"
+    )
+    kind = ChangeKind.ADDED.value
+    db.executemany(query, [(json.dumps(values), kind, table_id) for values in partitions])
 
 
 def note_unknown(db: sqlite3.Connection, table_id: int) -> None:

@@ -186,12 +186,12 @@ _UPGRADE_TO_9 = (
 )
 
 _UPGRADE_TO_10 = (
-    # Partitions that went or came with their files, and the highest write ID of the table then, for readers of earlier
+    # Partitions that went or came, and the highest write ID of the table that is older, for readers of earlier
     # versions (partition_change_rows.py). `part_values` is [] for the location of a table without partitions.
     """CREATE TABLE partition_changes (
         table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
         part_values TEXT NOT NULL,
-        kind TEXT NOT NULL CHECK (kind IN ('dropped', 'found')),
+        kind TEXT NOT NULL CHECK (kind IN ('dropped', 'added', 'found')),
         write_id INTEGER NOT NULL,
         PRIMARY KEY (table_id, part_values, kind)
     ) WITHOUT ROWID""",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from acidsql.acid.table import MOVING, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.catalog import AdoptedWriteIds, Database, Partition, PartitionValues, Place, Redefinition
-from acidsql.metastore.partition_changes import PartitionChange
+from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
 from acidsql.metastore.sqlite import catalog_rows, partition_change_rows, statistics_rows
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
@@ -117,7 +117,7 @@ class SqliteCatalog:
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         with self._file.writing() as db:
-            catalog_rows.add_partitions(db, table, partitions, found=found)
+            catalog_rows.add_partitions(db, table, partitions, ChangeKind.FOUND if found else ChangeKind.ADDED)
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
         with self._file.writing() as db:
@@ -125,7 +125,7 @@ class SqliteCatalog:
 
     def exchange_partition(self, partition: Partition, source: Redefinition, target: Redefinition) -> None:
         with self._file.writing() as db:
-            catalog_rows.add_partitions(db, target[0], [partition], found=True)
+            catalog_rows.add_partitions(db, target[0], [partition], ChangeKind.FOUND)
             catalog_rows.drop_partitions(db, source[0], [partition.values])
             for before, after in (source, target):
                 catalog_rows.alter_table(db, before, after)
