@@ -62,6 +62,8 @@ def _place(node: exp.Version, source: str) -> Span | None:
 
 
 def _write_id(value: exp.Expr, span: Span | None) -> int:
+    if isinstance(value, exp.Placeholder):
+        raise invalid("the value of its parameter is not known here, or is no integer", span)
     negative = isinstance(value, exp.Neg)
     number = value.this if negative else value
     is_number = isinstance(number, exp.Literal) and not number.is_string and str(number.this).isdecimal()
