@@ -193,8 +193,8 @@ class Catalog(Protocol):
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         """Adds partitions. Partitions that exist already do not change. With `found`, files may lie in the directories
-        that no write of the table has put there; without it, an open transaction of the caller adds them, which has its
-        write ID."""
+        that no write of the table has put there. Without it nothing lies in them, or what an open transaction of the
+        caller has written, which has its write ID."""
         ...
 
     def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:

@@ -15,7 +15,8 @@ class ChangeKind(Enum):
     DROPPED = "dropped"
     """It went, or its files are no longer those that its name had."""
     ADDED = "added"
-    """A write made it. No write with an ID up to the change's has rows in it, unless it was dropped before."""
+    """It came empty, or a write made it. No write with an ID up to the change's has rows in it, unless it was dropped
+    before."""
     FOUND = "found"
     """It came with the files that lay in its directory."""
 
