@@ -28,5 +28,6 @@ def make_version_8(file: Path, warehouse: str) -> None:
         for column in ("foreign_directory", "unchecked"):
             db.execute(f"ALTER TABLE tables DROP COLUMN {column}")
         db.execute("DROP TABLE written_directories")
+        db.execute("DROP TABLE partition_changes")
         db.execute("UPDATE metastore SET schema_version = 8")
     db.close()
