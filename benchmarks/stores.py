@@ -2,8 +2,8 @@
 
 All systems run in one Spark session. A round makes a table in each of them, and each statement runs in all systems in
 turn before the next one. With a latency, a proxy before S3 answers late, and counts the requests and how many of them
-wait for each other. Without one there is no proxy: it is a program in Python, and takes a part of the machine. The first
-round is a warm-up; the result is the median of the others.
+wait for each other. Without one there is no proxy: it is a program in Python, and takes a part of the machine. The
+first round is a warm-up; the result is the median of the others.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def markdown(results: Mapping[str, Mapping[str, Measured]], *, counts: bool) -> 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stores", description=__doc__)
     parser.add_argument("store", choices=("s3", "hdfs", "disk"))
-    parser.add_argument("--latency", type=float, default=0, metavar="MS", help="added to each answer of S3, whose requests are counted then")
+    parser.add_argument("--latency", type=float, default=0, metavar="MS", help="added to each answer of S3")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=2, metavar="N", help="counted rounds, after one that is not")
     parser.add_argument("--memory", default="6g", help="the JVM's heap")
