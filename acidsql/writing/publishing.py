@@ -29,6 +29,7 @@ from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.commit_history import UNKNOWN
 from acidsql.planner.plan import Branch, EventKind
 from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.storage.file_systems import (
@@ -98,6 +99,8 @@ class WriteTarget:
     overwrites: bool = False
     inserts_are_updates: bool = False
     """Whether inserted rows count as updates of their partitions for conflicts: those of a MERGE do."""
+    operation: str = UNKNOWN
+    """The statement, for the history of the table."""
     places: tuple[str, ...] = ()
     part: str = ""
     """A subdirectory of the staging directory, if several writes share it."""
