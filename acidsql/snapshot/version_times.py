@@ -1,7 +1,8 @@
 """Which writes of a table had committed at an instant.
 
-The embedded metastore has recorded the time of each commit. A Hive Metastore tells nobody: the time of a write is that
-of the newest file in its directories then, which is a little before its commit.
+The embedded metastore has recorded the time of each commit. A Hive Metastore tells nobody: the time of a write is then
+the one that acidsql has left in its files, or that of the newest file in its directories. Both are a little before its
+commit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
-from acidsql.snapshot.table_history import directories, is_compacted, last_write_id, traces_of
+from acidsql.snapshot.table_history import directories, is_compacted, last_write_id, notes_in, traces_of
 from acidsql.storage.file_systems import FilesOf
 
 
@@ -55,7 +56,9 @@ def _by_directories(
         raise _in_the_future(instant)
     now = metastore.valid_write_ids(table, metastore.valid_txns())
     found = directories(metastore, files_of, table)
-    times = {write_id: traces.time for write_id, traces in traces_of(found, now).items() if traces.time is not None}
+    traces = traces_of(found, now)
+    times = {write_id: left.time for write_id, left in traces.items() if left.time is not None}
+    times |= {i: max(note.time for note in notes) for i, notes in notes_in(files_of, table, traces).items()}
     for directory in found:
         last = last_write_id(directory.name)
         if is_compacted(directory) and directory.time is not None and last > 0:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from acidsql.acid.write_ids import WriteId
 from acidsql.session import Session
 from acidsql.snapshot.earlier_versions import Version, check_history
 from acidsql.snapshot.readable_versions import ReadableVersions
@@ -103,14 +105,14 @@ def test_what_is_readable_is_what_a_reader_accepts(session: Session) -> None:
     now = store.valid_write_ids(table, txns)
     readable = ReadableVersions.of((d.name for d in directories(store, files, table)), table, now, txns)
     listing = files(table.location).list_below(files(table.location).resolve(table.location))
-    accepted = []
-    for version in range(now.high_watermark + 1):
-        try:
-            check_history(Version(table, type(now.high_watermark)(version)), listing, now, txns)
-            accepted.append(version)
-        except Exception as error:
-            assert "NOT_ENOUGH_HISTORY" in str(error)
-    assert [version for version in range(7) if version in readable] == accepted == [2, 5, 6]
+    accepted = [2, 5, 6]
+    for version in map(WriteId, range(now.high_watermark + 1)):
+        assert (version in readable) == (version in accepted)
+        check = partial(check_history, Version(table, version), listing, now, txns)
+        if version in accepted:
+            check()
+        else:
+            fails("NOT_ENOUGH_HISTORY", check)
     assert {r[0]: r[8] for r in rows(session, "DESCRIBE HISTORY t")}["4"] == "false"
 
 
@@ -137,6 +139,41 @@ def test_directories_tell_of_writes_that_nobody_has_recorded(
     assert {r[9] for r in found} == {"directory"}
     session.execute(f"TRUNCATE TABLE {name}")
     assert [r[3] for r in rows(session, f"DESCRIBE HISTORY {name}")][:2] == ["TRUNCATE", found[0][3]]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("may_use_arrow", [True, False], ids=["arrow", "spark"])
+def test_the_files_of_acidsql_tell_what_wrote_them(session: Session, tmp_path: Path, may_use_arrow: bool) -> None:
+    session._engines.steering.may_use_arrow = may_use_arrow
+    session.execute(f"CREATE TABLE s (id int, v string) {ACID}")
+    session.execute("INSERT INTO s VALUES (1, 'a'), (2, 'b')")
+    session.execute("UPDATE s SET v = 'x' WHERE id = 1")
+    with session.stream("s", commit_rows=1, batch_size=2) as stream:
+        stream.write([(3, "c")])
+        stream.write([(4, "d")])
+    session.execute("START TRANSACTION")
+    session.execute("INSERT INTO s VALUES (5, 'e')")
+    session.execute("DELETE FROM s WHERE id = 2")
+    session.execute("COMMIT")
+    session.execute("INSERT OVERWRITE TABLE s SELECT id, v FROM s")
+    recorded = rows(session, "DESCRIBE HISTORY s")
+    (tmp_path / "warehouse" / "s").rename(tmp_path / "moved")
+    located = ACID.replace("TBL", f"LOCATION '{tmp_path}/moved' TBL")
+    session.execute(f"CREATE TABLE t (id int, v string) {located}")
+    told = rows(session, "DESCRIBE HISTORY t")
+    assert [(r[0], r[3]) for r in told] == [
+        ("6", "OVERWRITE"),
+        ("5", "INSERT, DELETE"),
+        ("4", "STREAM"),
+        ("3", "STREAM"),
+        ("2", "UPDATE"),
+        ("1", "INSERT"),
+    ]
+    assert {(r[7], r[9]) for r in told} == {(recorded[0][7], "file")}
+    of_streams = ("3", "4")  # whose transactions share a file
+    kept = {r[0]: r[2] for r in recorded if r[0] not in of_streams}
+    assert {r[0]: r[2] for r in told if r[2] is not None} == kept
+    assert all(str(one[1]) <= str(other[1]) for one, other in zip(told, recorded, strict=True) if one[2] is not None)
 
 
 def test_views_plain_tables_and_unknown_names_are_refused(session: Session) -> None:

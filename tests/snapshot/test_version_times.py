@@ -73,7 +73,7 @@ def test_what_was_open_at_the_instant_counts_as_later(session: Session) -> None:
 @pytest.fixture
 def adopted(session: Session, tmp_path: Path) -> Path:
     """A table without records of its commits: its directories are an hour, two and three hours old."""
-    session.execute(f"CREATE TABLE s (id int) {ACID}")
+    session.execute(f"CREATE TABLE s (id int) {ACID[:-1]}, 'transactional_properties'='insert_only')")
     for number in range(3):
         session.execute(f"INSERT INTO s VALUES ({number})")
     directory = tmp_path / "warehouse" / "s"
@@ -84,7 +84,8 @@ def adopted(session: Session, tmp_path: Path) -> Path:
             os.utime(file, (now - hours * 3600,) * 2)
     for file in (moved / "delta_0000001_0000001_0000").iterdir():
         os.utime(file, (now - 3 * 3600,) * 2)
-    session.execute(f"CREATE TABLE t (id int) {ACID.replace('TBL', f'''LOCATION '{moved}' TBL''')}")
+    properties = "'transactional'='true', 'transactional_properties'='insert_only'"
+    session.execute(f"CREATE TABLE t (id int) STORED AS ORC LOCATION '{moved}' TBLPROPERTIES ({properties})")
     return moved
 
 
