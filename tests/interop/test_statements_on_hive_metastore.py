@@ -105,7 +105,7 @@ def test_the_history_of_a_table_that_both_write(both: Both) -> None:
     both.hive.run(f"INSERT INTO {DATABASE}.told VALUES (3, 'c')", f"DELETE FROM {DATABASE}.told WHERE id = 2")
     with both.session.stream("told", commit_rows=1, batch_size=2) as stream:
         stream.write([(4, "d")])
-    assert both.read("told") == [(1, "x"), (3, "c"), (4, "d")]
+    assert both.read("told") == [[1, "x"], [3, "c"], [4, "d"]]
 
     def history() -> list[tuple[object, ...]]:
         return [(r[0], r[3], r[8], r[9]) for r in both.session.sql("DESCRIBE HISTORY told").collect()]
