@@ -48,7 +48,8 @@ test-ci: ## run what CI runs on the newest Spark: the core, processes, random hi
 	@$(MAKE) test SELECTED='$(OF_CI)'
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
-SPARK_VERSION_TESTS := $(addprefix tests/,$(addsuffix .py,spark/test_private_names spark/test_spark_connect \
+SPARK_VERSION_TESTS := $(addprefix tests/,$(addsuffix .py,spark/test_private_names spark/test_direct_writes \
+  spark/test_spark_connect \
   spark/test_plan_shape spark/test_counted spark/test_skipping spark/test_narrowing spark/test_spread dml/test_dml \
   dml/test_multi_insert writing/test_driver_writes queries/test_qualify))
 
@@ -125,8 +126,8 @@ faults: $(VENV)/.installed-test java ## put hand-made faults into a copy of the 
 	@$(BIN)/python -m tests.faults $(FAULTS)
 
 .PHONY: bench
-bench: $(VENV)/.installed-bench java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full' for more)
-	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+bench: $(VENV)/.installed-bench $(if $(STORE),$(VENV)/.installed-test) java ## time acidsql beside plain ORC, Delta and Iceberg (BENCH_ARGS='--size full'; STORE=s3 or hdfs, LATENCY=20 ms)
+	@$(BIN)/python -m benchmarks$(if $(STORE),.stores $(STORE) --latency $(or $(LATENCY),0)) $(BENCH_ARGS)
 
 .PHONY: docs
 docs: docs-pages $(VENV)/.installed-docs ## build the documentation in build/docs; needs no network

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from acidsql.acid.object_names import table_of
+from acidsql.arrow.queries import table_item
 from acidsql.compactor.background import Background
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
@@ -459,25 +460,18 @@ class Session(FrameStatements, SessionInspection):
         Args:
             name: The table.
             version: A write ID of the table: the rows are those that the committed writes up to it made, with the
-                columns of now.
-            timestamp: Not yet supported.
+                columns of now (`VERSION AS OF`).
+            timestamp: Not yet supported (`TIMESTAMP AS OF`).
 
         Raises:
             AcidSqlError: TABLE_NOT_FOUND; for a version NOT_ENOUGH_HISTORY where a compaction or an overwrite has
-                replaced its files, INVALID_PARAMETER for a write ID that the table does not have, and
-                NOT_YET_SUPPORTED for a view or a partitioned table; for a timestamp NOT_YET_SUPPORTED.
+                replaced its files or a partition was dropped since, INVALID_PARAMETER for a write ID that the table
+                does not have, and NOT_YET_SUPPORTED for a view; for a timestamp NOT_YET_SUPPORTED.
 
         >>> session.table("employee").count()
         3
         """
-        if timestamp is not None:
-            hint = "session.table(name, version=..) reads the rows up to a write ID."
-            raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="session.table(timestamp=..)", hint=hint)
-        if version is not None:
-            with self._uses.use(), depth_limited():
-                return self._dispatch.earlier_rows(name, version).frame()
-        quoted = ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
-        return self.sql(f"SELECT * FROM {quoted}")
+        return self.sql(f"SELECT * FROM {table_item(name, version, timestamp)}")
 
     def changes(self, name: str, from_version: int, to_version: int | None = None) -> DataFrame:
         """The changes of a table between two versions. Not yet supported.

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
@@ -22,6 +22,11 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from acidsql import streaming
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.session import Session
+
+DELETION_VECTORS: Final = "TBLPROPERTIES ('delta.enableDeletionVectors'='true')"
+_MODES: Final = ", ".join(f"'write.{verb}.mode'='merge-on-read'" for verb in ("update", "delete", "merge"))
+MERGE_ON_READ: Final = f"TBLPROPERTIES ('format-version'='3', {_MODES})"
+"""The properties of the peers' tables."""
 
 
 class NotThereError(Exception):
@@ -296,10 +301,10 @@ class Iceberg:
         parts = [layout.partition] if layout.partition else []
         parts += [f"bucket({layout.buckets}, {layout.bucketed_by})"] if layout.buckets else []
         partition = f" PARTITIONED BY ({', '.join(parts)})" if parts else ""
-        self.run(f"CREATE TABLE {self.table(name)} ({layout.columns}) USING iceberg{partition} {self._properties()}")
+        self.run(f"CREATE TABLE {self.table(name)} ({layout.columns}) USING iceberg{partition} {MERGE_ON_READ}")
 
     def create_as(self, name: str, query: str) -> None:
-        self.run(f"CREATE TABLE {self.table(name)} USING iceberg {self._properties()} AS {query}")
+        self.run(f"CREATE TABLE {self.table(name)} USING iceberg {MERGE_ON_READ} AS {query}")
 
     def run(self, sql: str) -> None:
         self.spark.sql(sql).collect()
@@ -338,11 +343,6 @@ class Iceberg:
     def _hint(self, name: str) -> Path:
         return self.directory(name) / "metadata" / "version-hint.text"
 
-    @staticmethod
-    def _properties() -> str:
-        modes = ", ".join(f"'write.{verb}.mode'='merge-on-read'" for verb in ("update", "delete", "merge"))
-        return f"TBLPROPERTIES ('format-version'='3', {modes})"
-
 
 def systems(spark: SparkSession, session: Session, place: Path, *, peers: bool) -> list[System]:
     """acidsql and plain ORC; Delta and Iceberg too, if their jars are there."""
@@ -351,8 +351,7 @@ def systems(spark: SparkSession, session: Session, place: Path, *, peers: bool) 
         SparkTables(spark, place, "plain ORC", "orc", "plain", has_dml=False),
     ]
     if peers:
-        vectors = "TBLPROPERTIES ('delta.enableDeletionVectors'='true')"
-        found.append(SparkTables(spark, place, "Delta", "delta", "delta", has_dml=True, properties=vectors))
+        found.append(SparkTables(spark, place, "Delta", "delta", "delta", has_dml=True, properties=DELETION_VECTORS))
         found.append(Iceberg(spark, place / "iceberg"))
     return found
 

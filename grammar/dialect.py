@@ -44,6 +44,15 @@ _BEHIND_JOINS = frozenset(
     | {TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT, TokenType.INSERT, TokenType.WHEN, TokenType.COMMA}
 )
 _UNITS = frozenset(f"{unit}{s}" for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND") for s in ("", "S"))
+AS_OF_WORDS = {
+    ("VERSION", "AS", "OF"): "VERSION",
+    ("FOR", "VERSION"): "VERSION",
+    ("FOR", "SYSTEM_VERSION"): "VERSION",
+    ("TIMESTAMP", "AS", "OF"): "TIMESTAMP",
+    ("FOR", "TIMESTAMP"): "TIMESTAMP",
+    ("FOR", "SYSTEM_TIME"): "TIMESTAMP",
+}
+"""The words before the version of a table, and whether a version or a time follows. AS OF follows FOR too."""
 _T = TypeVar("_T")
 _LITERAL = "literal"
 _FRAME = "frame"
@@ -94,7 +103,6 @@ class AcidSqlParser(SparkParser):
         TokenType.FARROW: lambda self, names: _named_argument(self, names),
     }
     ARRAY_CONSTRUCTORS: ClassVar = {}  # array(1, 2)[0] is a call and a subscript
-    VERSION_PHRASES: ClassVar = {**SparkParser.VERSION_PHRASES, ("FOR", "SYSTEM_VERSION"): "VERSION"}
     ADD_JOIN_ON_TRUE = False
     _joins_here: bool = False
     _joined_up_to: int = -1
@@ -229,11 +237,27 @@ class AcidSqlParser(SparkParser):
     def _parse_version(self) -> exp.Version | None:
         """The version of a table to read, or the CHANGES between two versions."""
         if not self._match_text_seq("CHANGES", "FROM"):
-            return super()._parse_version()
+            return self._parse_as_of()
         bounds = [self._parse_version_bound()]
         if self._match_text_seq("TO"):
             bounds.append(self._parse_version_bound())
         return self.expression(exp.Version(this=CHANGES, kind=CHANGES, expression=exp.Tuple(expressions=bounds)))
+
+    def _parse_as_of(self) -> exp.Version | None:
+        """`VERSION AS OF n`, `FOR VERSION AS OF n`, `FOR SYSTEM_VERSION AS OF n`, and the same with times. `this` is
+        VERSION or TIMESTAMP."""
+        first = self._curr
+        words = next((each for each in AS_OF_WORDS if self._match_text_seq(*each)), None)
+        if words is None:
+            return None
+        if words[0] == "FOR" and not self._match_text_seq("AS", "OF"):
+            self.raise_error(f"expected AS OF after {words[1]}")
+        point = self._parse_bitwise()
+        if point is None:
+            self.raise_error("a value is missing after AS OF")
+        version = self.expression(exp.Version(this=AS_OF_WORDS[words], kind="AS OF", expression=point))
+        version.meta["start"], version.meta["end"] = first.start, self._prev.end
+        return version
 
     def _parse_version_bound(self) -> exp.Expr | None:
         if not self._match_texts(("VERSION", "TIMESTAMP")):

@@ -82,6 +82,8 @@ def _changed(part: Any, bind: _Bind, values: Mapping[str, object], source: str) 
 def _bound(node: exp.Placeholder, values: Mapping[str, object]) -> exp.Expr:
     """The literal of a parameter; the parameter itself, with the type of its value, if there is none."""
     value = values[node.name]
+    if isinstance(node.parent, exp.Version) and isinstance(value, datetime):
+        return _placed(exp.Literal.string(value.isoformat(sep=" ")), node)
     literal = literal_for(node, value)
     if literal is not None:
         return literal

@@ -77,9 +77,10 @@ def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]
 
 
 def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
-    if isinstance(node, exp.Version | exp.QueryTransform):
+    if isinstance(node, exp.QueryTransform) or (isinstance(node, exp.Version) and node.args["kind"] == CHANGES):
         span = span_of(node, lexed.source) or lexed.span(index)
-        raise _not_yet_supported(node, span)
+        feature = "TRANSFORM .. USING" if isinstance(node, exp.QueryTransform) else "CHANGES FROM .. TO"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature)
     if isinstance(node, exp.Alias) and node.this.is_star and isinstance(node.this, exp.Star | exp.Column):
         raise star_alias_error(span_of(node.args["alias"], lexed.source) or lexed.span(index))
     reason = _refusal(node)
@@ -88,15 +89,6 @@ def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
         raise AcidSqlError(Condition.PARSE_SYNTAX_ERROR, span=span, message=f"Syntax error: {reason}")
     if isinstance(node, exp.Identifier) and lexed.frames and node.meta.get("start") in lexed.frames:
         _check_frame(node, lexed)
-
-
-def _not_yet_supported(node: exp.Version | exp.QueryTransform, span: Span) -> AcidSqlError:
-    if isinstance(node, exp.QueryTransform):
-        return AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="TRANSFORM .. USING")
-    if node.args["kind"] == CHANGES:
-        return AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="CHANGES FROM .. TO")
-    hint = "In Python, session.table and session.read_arrow read an earlier version."
-    return AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="Time travel (AS OF)", hint=hint)
 
 
 def _refusal(node: exp.Expr) -> str | None:

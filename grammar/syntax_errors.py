@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import MisreadError
+from acidsql.grammar.dialect import AS_OF_WORDS, MisreadError
 from acidsql.grammar.lexer import Lexed, is_word
 from acidsql.similar_names import similar_names
 
@@ -80,6 +80,8 @@ def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: in
 
     `previous` is where the terminal before it began: if sqlglot read it, a misspelt keyword may hide at its end.
     """
+    if (version := _misplaced_version(lexed, index)) is not None:
+        return version
     terminals = {kind.lstrip("_") for kind in accepted}
     words = {kind.replace("_", " ") for kind in terminals if kind not in _SHOWN}
     if "QUERY" in terminals:
@@ -94,10 +96,24 @@ def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: in
 
 def misread_error(lexed: Lexed, error: MisreadError) -> AcidSqlError:
     """The error of sqlglot's parser, under the token where it stopped or the misspelt keyword before that."""
+    if (version := _misplaced_version(lexed, error.index)) is not None:
+        return version
     guilty = _misspelt(lexed, max(error.index - 2, 0), error.index, [])
     if guilty is not None:
         return _error(lexed, guilty[0], f"did you mean {guilty[1]}?")
     return _error(lexed, error.index, _plain(error.description))
+
+
+def _misplaced_version(lexed: Lexed, index: int) -> AcidSqlError | None:
+    """The error for a VERSION AS OF whose words are around the unexpected token: behind the target of a statement, an
+    alias or a subquery. VERSION and FOR may have been read as an alias."""
+    words = [token.text.upper() for token in lexed.tokens[: index + 3]]
+    for start in range(max(index - 1, 0), index + 1):
+        for phrase in AS_OF_WORDS:
+            if tuple(words[start : start + len(phrase)]) == phrase:
+                detail = "a version stands directly behind the name of a table that is only read"
+                return _error(lexed, start, detail)
+    return None
 
 
 def star_alias_error(alias: Span) -> AcidSqlError:

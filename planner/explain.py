@@ -47,7 +47,7 @@ def _plain(plan: Plan) -> Iterator[str]:
     if plan.scans or plan.frames or isinstance(plan, QueryPlan):
         yield "reads" if plan.scans or plan.frames else "reads no table"
     for scan in plan.scans:
-        yield f"  {scan.table.qualified}{_virtual(scan)}"
+        yield f"  {_table(scan)}{_virtual(scan)}"
         yield from _filters(scan)
         if scan.is_target and isinstance(plan, WritePlan):
             yield from (f"    {_leaves_out(query)}" for query in plan.key_queries)
@@ -149,11 +149,15 @@ def _reads(plan: Plan) -> Iterator[str]:
     if plan.scans or plan.frames:
         yield "reads"
     for scan in plan.scans:
-        yield f"  {scan.view}: {scan.table.qualified}{_virtual(scan)}"
+        yield f"  {scan.view}: {_table(scan)}{_virtual(scan)}"
     if plan.views:
         yield f"  through {', '.join(view.qualified for view in plan.views)}"
     for frame in plan.frames:
         yield f"  {frame.view}: the frame {{{frame.frame}}}"
+
+
+def _table(scan: Scan) -> str:
+    return scan.table.qualified if scan.as_of is None else f"{scan.table.qualified} {scan.as_of}"
 
 
 def _virtual(scan: Scan) -> str:

@@ -15,6 +15,7 @@ from acidsql.acid.write_ids import StatementId
 from acidsql.errors import Span
 from acidsql.grammar.statements import TableName
 from acidsql.metastore.lock_components import LockComponent
+from acidsql.planner.as_of import AsOf
 from acidsql.planner.conditions.row_predicates import RowPredicate
 
 ROWS: Final = ":rows"
@@ -93,6 +94,8 @@ class Scan:
     of the delete, as in Hive."""
     counted: bool = False
     """Whether the query needs only the number of rows."""
+    as_of: AsOf | None = None
+    """The version of the table that is read; None for the latest one."""
 
 
 @dataclass(frozen=True, slots=True)

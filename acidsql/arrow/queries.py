@@ -11,6 +11,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar import statements as s
 from acidsql.grammar.dialect import span_of
 from acidsql.grammar.parser import parse
+from acidsql.grammar.quoting import sql_string
 from acidsql.planner.conditions.row_predicates import undecided
 from acidsql.planner.plan import QueryPlan
 
@@ -18,18 +19,33 @@ _HINT = 'session.sql("SELECT ..").toArrow() answers any query, with Spark.'
 _VIRTUAL = ("row__id", "input__file__name")
 
 
-def arrow_query(name: str, columns: Sequence[str] | None, where: str | None) -> s.Query:
-    """SELECT columns FROM name WHERE where. Raises INVALID_PARAMETER for columns that are no list of names,
-    SYNTAX_ERROR, and NOT_YET_SUPPORTED for a text that is more than a condition."""
+def table_item(name: str, version: int | None = None, timestamp: str | None = None) -> str:
+    """A FROM item: the table of this name, at a version or a time. Raises INVALID_PARAMETER."""
     if not isinstance(name, str):
         raise AcidSqlError(Condition.INVALID_PARAMETER, name="name", reason=f"{name!r} is not a table's name")
+    if version is not None and timestamp is not None:
+        reason = "a table is read at a version or at a time, not at both"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=reason)
+    table = ".".join(_quoted(part) for part in name.replace("`", "").split("."))
+    if timestamp is not None:
+        return f"{table} TIMESTAMP AS OF {sql_string(str(timestamp))}"
+    if version is None:
+        return table
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=f"{version!r} is not a write ID")
+    return f"{table} VERSION AS OF {version}"
+
+
+def arrow_query(name: str, columns: Sequence[str] | None, where: str | None, version: int | None = None) -> s.Query:
+    """SELECT columns FROM name WHERE where, at a version of the table. Raises INVALID_PARAMETER for columns that are no
+    list of names, SYNTAX_ERROR, and NOT_YET_SUPPORTED for a text that is more than a condition."""
+    table = table_item(name, version)
     is_list = (
         isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
     )
     if columns is not None and not (is_list and columns):
         reason = "give a list of one name or more, or None for all columns"
         raise AcidSqlError(Condition.INVALID_PARAMETER, name="columns", reason=f"it is {columns!r}: {reason}")
-    table = ".".join(_quoted(part) for part in name.replace("`", "").split("."))
     items = "*" if columns is None else ", ".join(map(_quoted, columns))
     text = f"SELECT {items} FROM {table}" + ("" if where is None else f" WHERE {where}")
     statement = parse(text)

@@ -33,6 +33,7 @@ from acidsql.writing.compaction_files import IN_ORDER, Job, Staged, finish
 from acidsql.writing.event_files import EventFile, are_in_order
 from acidsql.writing.file_slots import SLOT
 from acidsql.writing.merge_order import Extremes, extremes
+from acidsql.writing.task_files import listed
 
 _MOST_MEMORY: Final = 1024 * 1024 * 1024
 """Bytes of memory that the stripes may take which are read and written at a time."""
@@ -101,7 +102,7 @@ def _staged(
     except _ForSparkError:
         job.files.delete(job.staging)
         return None
-    return finish(job, None)
+    return finish(job, listed(job.files, job.staging), None)
 
 
 def _in_order(prepared: PreparedRows) -> list[Sequence[_File]] | None:

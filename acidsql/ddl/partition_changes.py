@@ -29,14 +29,18 @@ def register(step: RegisterPartitions, run: PlanRun) -> None:
     """Raises PARTITION_ALREADY_EXISTS, LOCATION_NOT_EMPTY, LOCATION_TAKEN."""
     table, known = step.table, run.metastore.partitions(step.table)
     new = _new_partitions(step, known)
+    found = []
     for partition in new:
         _check_location(partition, known, new, step, run)
-        if table.is_transactional:
-            _check_write_ids(partition, step, run)
+        if table.is_transactional and _check_write_ids(partition, step, run):
+            found.append(partition)
     with ExitStack() as directories:
         for partition in new:
             directories.enter_context(run.new_directory(partition.location))
-        run.metastore.add_partitions(table, new)
+        if len(found) < len(new):
+            run.metastore.add_partitions(table, [p for p in new if p not in found])
+        if found:
+            run.metastore.add_partitions(table, found, found=True)
 
 
 def _new_partitions(step: RegisterPartitions, known: Sequence[Partition]) -> list[Partition]:
@@ -63,9 +67,9 @@ def _check_location(
         run.ownership.require_for_partition(table, partition, others, step.span)
 
 
-def _check_write_ids(partition: Partition, step: RegisterPartitions, run: PlanRun) -> None:
+def _check_write_ids(partition: Partition, step: RegisterPartitions, run: PlanRun) -> bool:
     """The files at the location become rows of the table, so their write IDs must be ones that the table has given
-    out."""
+    out. Tells whether anything lies there."""
     table, metastore = step.table, run.metastore
     files = run.files(partition.location)
     listing = files.list_below(files.resolve(partition.location))
@@ -79,6 +83,7 @@ def _check_write_ids(partition: Partition, step: RegisterPartitions, run: PlanRu
         raise AcidSqlError(
             Condition.LOCATION_NOT_EMPTY, span=step.span, path=partition.location, reason=reason, hint=hint
         )
+    return bool(listing.files or listing.directories)
 
 
 def _check_originals(partition: Partition, paths: Sequence[str], span: Span | None) -> None:

@@ -20,7 +20,6 @@ from acidsql.grammar import statements as s
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.plan import ArrowInsert, ArrowMerge, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
-from acidsql.snapshot.earlier_versions import Version
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import SparkExecutor
 from acidsql.spark.frames.answer_frames import QueryRows
@@ -100,20 +99,13 @@ class StatementEngines:
                 raise
             return None
 
-    def read_arrow(self, plan: QueryPlan, statement: s.Query, version: Version | None) -> ScanBatches:
+    def read_arrow(self, plan: QueryPlan, statement: s.Query) -> ScanBatches:
         """The rows of a query of `arrow_query`, by the Arrow engine in any case.
 
-        Raises what `check_arrow_plan` and `ArrowScans.open` raise, and for an earlier version what `ReadView.at` and
-        `check_history` raise.
+        Raises what `check_arrow_plan` and `ArrowScans.open` raise.
         """
         check_arrow_plan(plan, statement)
-        view, release = self.transactions.hold_snapshot(plan)
-        try:
-            view = view if version is None else view.at(version)
-        except BaseException:
-            release()
-            raise
-        return self._scans.open(plan, view, release)
+        return self._scans.open(plan, *self.transactions.hold_snapshot(plan))
 
     # -- DML
 

@@ -24,6 +24,9 @@ _SETTING = re.compile(r"\s*(?:SET|RESET)\s+(?P<key>[\w.:-]*)", re.IGNORECASE)
 _BEFORE_EXPRESSION = frozenset({"SELECT", "WHERE", "AND", "OR", "ON", "BY", "HAVING", "NOT", "WHEN", "THEN", "ELSE"})
 _SIGNS_BEFORE_EXPRESSION = frozenset("(,=<>+-*/%")
 _BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
+_READ = frozenset({"FROM", "JOIN", "USING"})
+"""The words before a table that is only read, which may have a VERSION AS OF."""
+_VERSIONS = frozenset({"VERSION", "TIMESTAMP"})
 _CLAUSES = frozenset({"SELECT", "FROM", "WHERE", "ON", "SET", "GROUP", "ORDER", "HAVING", "VALUES", "WHEN", "BY"})
 
 
@@ -192,17 +195,29 @@ def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, t
         clause = token.upper if token.upper in _CLAUSES else clause
         if token.upper not in _BEFORE_TABLE and not (token.text == "," and clause == "FROM"):
             continue
-        rest = list(tokens[place + 1 : place + 6])
+        rest = list(tokens[place + 1 : place + 13])
         if not rest or not rest[0].is_name or rest[0].upper in NEVER_AN_ALIAS:
             continue
         table, rest = (database, rest[0].text.lower()), rest[1:]
         if len(rest) >= 2 and rest[0].text == "." and rest[1].is_name:
             table, rest = (table[1], rest[1].text.lower()), rest[2:]
         yield table[1], table
+        rest = _behind_version(rest)
         if rest and rest[0].upper == "AS":
             rest = rest[1:]
         if rest and rest[0].is_name and rest[0].upper not in NEVER_AN_ALIAS:
             yield rest[0].text.lower(), table
+
+
+def _behind_version(tokens: list[_Token]) -> list[_Token]:
+    """The tokens without the VERSION AS OF that they begin with: an alias follows it."""
+    words = [token.upper for token in tokens]
+    length = 3 if words[1:3] == ["AS", "OF"] and words[0] in _VERSIONS else 0
+    length = 4 if words[:1] == ["FOR"] and words[2:4] == ["AS", "OF"] else length
+    if not length:
+        return tokens
+    is_named = len(tokens) > length and tokens[length].text == ":"
+    return tokens[length + 1 + is_named :]
 
 
 def _offers(here: _Place, before: str, tables: dict[str, tuple[str, str]], names: Names) -> Iterable[tuple[str, Kind]]:
@@ -266,10 +281,18 @@ def _anything(
         yield from ((name, Kind.TABLE) for name in tables)
     if here.quoted:
         return
+    if here.typed and not grammar.is_known and _is_read_table(here.before):
+        yield "VERSION AS OF", Kind.KEYWORD
     if here.typed or grammar.is_known:
         yield from ((keyword, Kind.KEYWORD) for keyword in grammar.keywords)
     if here.typed and not grammar.is_known:
         yield from ((function, Kind.FUNCTION) for function in function_signatures())
+
+
+def _is_read_table(before: Sequence[_Token]) -> bool:
+    """Whether the last tokens are the name of a table that is read."""
+    of_name = 3 if len(before) > 3 and before[-2].text == "." else 1
+    return len(before) > of_name and before[-1].is_name and before[-1 - of_name].upper in _READ
 
 
 def _keywords(before: str) -> Iterator[tuple[str, Kind]]:

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.metastore.partition_changes import PartitionChange
 
 DEFAULT_DATABASE = "default"
 
@@ -190,8 +191,15 @@ class Catalog(Protocol):
         """Those of these partitions that the catalog has, in any order. Values have the spelling of the catalog."""
         ...
 
-    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
-        """Adds partitions. Partitions that exist already do not change."""
+    def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
+        """Adds partitions. Partitions that exist already do not change. With `found`, files may lie in the directories
+        that no write of the table has put there. Without it nothing lies in them, or what an open transaction of the
+        caller has written, which has its write ID."""
+        ...
+
+    def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
+        """The partitions that were dropped, added or found since the table was made, for readers of earlier versions.
+        None where the metastore records none, as a Hive Metastore. Raises TABLE_NOT_FOUND, TABLE_CHANGED."""
         ...
 
     def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:

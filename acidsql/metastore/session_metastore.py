@@ -22,6 +22,7 @@ from acidsql.metastore.commit_history import CommittedWrite, RecordedCommit, Wri
 from acidsql.metastore.forwarding_metastore import ForwardingMetastore
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.locks import DEFAULT_PATIENCE, Lock, Patience
+from acidsql.metastore.partition_changes import PartitionChange
 from acidsql.metastore.partition_exchange import exchange_in_steps
 from acidsql.metastore.streams import StreamClaim, StreamState
 from acidsql.metastore.temporary_relations import TemporaryRelations
@@ -135,8 +136,11 @@ class SessionMetastore(ForwardingMetastore):
     def partitions_named(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
         return (self._temporary if table.temporary else self.shared).partitions_named(table, values)
 
-    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
-        (self._temporary if table.temporary else self.shared).add_partitions(table, partitions)
+    def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
+        (self._temporary if table.temporary else self.shared).add_partitions(table, partitions, found=found)
+
+    def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
+        return (self._temporary if table.temporary else self.shared).partition_changes(table)
 
     def drop_partitions(self, table: Table, values: Sequence[PartitionValues]) -> None:
         (self._temporary if table.temporary else self.shared).drop_partitions(table, values)

@@ -6,16 +6,17 @@ Several threads may use a session, so every method that reads or changes more th
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.partition_values import catalog_order
-from acidsql.acid.table import Relation, Table, View
+from acidsql.acid.table import MOVING, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.basic_statistics import out_of_date, with_statistics
 from acidsql.metastore.catalog import Partition, PartitionValues, Place
+from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
 
 
 @dataclass(slots=True)
@@ -30,9 +31,15 @@ class _TableState:
     writes: dict[WriteId, TxnId] = field(default_factory=dict)
     seeded: int = 0
     statistics: dict[PartitionValues, dict[str, str]] = field(default_factory=dict)
+    changes: dict[tuple[PartitionValues, ChangeKind], PartitionChange] = field(default_factory=dict)
 
     def next_write_id(self) -> WriteId:
         return WriteId(max((self.seeded, *self.writes)) + 1)
+
+    def note(self, kind: ChangeKind, partitions: Iterable[PartitionValues]) -> None:
+        """Notes a change of partitions at this moment."""
+        last = WriteId(self.next_write_id() - 1)
+        self.changes |= {(values, kind): PartitionChange(values, kind, last) for values in partitions}
 
 
 class TemporaryRelations:
@@ -133,6 +140,8 @@ class TemporaryRelations:
                     shown = partition_name([c.name for c in new.partition_columns], partition.values)
                     raise AcidSqlError(Condition.PARTITION_ALREADY_EXISTS, partition=shown)
                 kept[partition.values] = partition
+            if MOVING not in old.properties:
+                state.note(ChangeKind.DROPPED, _moved(state, new, partitions))
             del self._tables[old.database, old.name]
             self._tables[new.database, new.name] = state
             state.table, state.partitions = new, kept
@@ -157,15 +166,23 @@ class TemporaryRelations:
             known = self._state(table).partitions
             return [known[each] for each in dict.fromkeys(values) if each in known]
 
-    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
+    def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
         with self.lock:
-            known = self._state(table).partitions
+            return list(self._state(table).changes.values())
+
+    def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
+        with self.lock:
+            state = self._state(table)
+            if found:
+                state.note(ChangeKind.FOUND, [p.values for p in partitions])
+            known = state.partitions
             for partition in partitions:
                 known.setdefault(partition.values, partition)
 
     def drop_partitions(self, table: Table, values: Sequence[PartitionValues]) -> None:
         with self.lock:
             state = self._state(table)
+            state.note(ChangeKind.DROPPED, values)
             for each in values:
                 state.partitions.pop(each, None)
                 state.statistics.pop(each, None)
@@ -242,6 +259,19 @@ class TemporaryRelations:
     def _require_free(self, new: Relation) -> None:
         if self.find(new.database, new.name) is not None:
             raise AcidSqlError(Condition.TABLE_ALREADY_EXISTS, table=new.qualified)
+
+
+def _moved(
+    state: _TableState, new: Table, partitions: Mapping[PartitionValues, Partition]
+) -> Iterator[PartitionValues]:
+    """The partitions that get another name or location, under both names; empty values for a table without partitions
+    that gets another location."""
+    if not new.partition_columns and state.table.location != new.location and MOVING not in new.properties:
+        yield ()
+    for values, after in partitions.items():
+        before = state.partitions.get(values)
+        if before is None or before.location != after.location or values != after.values:
+            yield from (values, after.values)
 
 
 def _places(state: _TableState) -> list[Place]:

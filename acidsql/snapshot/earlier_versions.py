@@ -2,76 +2,123 @@
 
 A version can be read as long as no base of a later write hides its directories, because the cleaner removes what a base
 hides. Minor compactions keep the write ID of each event of a full ACID table, and not that of a row of an insert-only
-one. Partitions may have been dropped, of which no directory tells, so partitioned tables have no earlier versions.
+one. Partitions that were dropped are a matter of their own (partition_history.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from acidsql.acid.directories import ORIGINALS_BASE, Base, Delta, parse_directory
+from acidsql.acid.data_files import is_visible
+from acidsql.acid.directories import (
+    ORIGINALS_BASE,
+    Base,
+    BucketFile,
+    Delta,
+    FlushLength,
+    parse_bucket_file,
+    parse_directory,
+)
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.metastore.client import Metastore
+from acidsql.planner.as_of import AsOf
 from acidsql.storage.file_systems import Listing
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of one table: the write ID up to which its writes are read."""
+    """A version of a table: the write ID up to which its writes are read, and the IDs up to it that count as not
+    committed, because they committed later than the moment that the version stands for."""
 
-    table: Table
     write_id: WriteId
+    later: frozenset[WriteId] = frozenset()
 
 
-def check_version(version: Version, now: ValidWriteIdList) -> None:
-    """Raises INVALID_PARAMETER for a write ID that the table does not have yet, NOT_YET_SUPPORTED for a partitioned
-    table. `now` are all write IDs of the table."""
-    table = version.table
-    if table.partition_columns:
-        hint = "Partitions that were dropped since then leave no trace, so the rows could be incomplete."
-        feature = f"Reading an earlier version of the partitioned table {table.qualified}"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=hint)
-    if not 0 <= version.write_id <= now.high_watermark:
-        reason = f"{version.write_id} is not one of the versions 0 to {now.high_watermark} of {table.qualified}"
-        raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=reason)
+def resolved_version(as_of: AsOf, metastore: Metastore, table: Table, now: ValidWriteIdList) -> Version:
+    """The version that a statement names. `now` are all write IDs of the table.
 
-
-def check_transactional(table: Table) -> None:
-    """Raises INVALID_PARAMETER for a plain table."""
+    Raises INVALID_PARAMETER for a plain table and for a write ID that the table does not have yet, and what
+    `version_at` raises.
+    """
     if not table.is_transactional:
-        reason = f"{table.qualified} is not transactional, so that its writes have no IDs"
-        raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=reason)
+        raise as_of.refused(f"{table.qualified} is not transactional, so that its writes have no IDs")
+    if isinstance(as_of.point, datetime):
+        try:
+            return version_at(metastore, table, as_of.point)
+        except AcidSqlError as error:
+            raise (error if error.span or not as_of.span else error.with_span(as_of.span)) from error.__cause__
+    if as_of.point > now.high_watermark:
+        known = f"the versions 0 to {now.high_watermark} of {table.qualified}"
+        raise as_of.refused(f"{as_of.point} is not one of {known}")
+    return Version(WriteId(as_of.point))
 
 
-def write_ids_at(version: WriteId, now: ValidWriteIdList) -> ValidWriteIdList:
+def version_at(metastore: Metastore, table: Table, instant: datetime) -> Version:
+    """The version of a table at a moment. An instant without an offset is one in the time zone of the session.
+
+    Raises NOT_YET_SUPPORTED.
+    """
+    hint = "VERSION AS OF reads the rows up to a write ID."
+    raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"TIMESTAMP AS OF, for {table.qualified},", hint=hint)
+
+
+def write_ids_at(version: Version, now: ValidWriteIdList) -> ValidWriteIdList:
     """The write IDs that a reader of the version sees as committed."""
-    opened, aborted = (frozenset(i for i in ids if i <= version) for ids in (now.open, now.aborted))
-    return ValidWriteIdList(now.table, min(version, now.high_watermark), opened, aborted)
+    last = min(version.write_id, now.high_watermark)
+    opened, aborted = (frozenset(i for i in ids if i <= last) for ids in (now.open | version.later, now.aborted))
+    return ValidWriteIdList(now.table, last, opened - aborted, aborted)
 
 
-def check_history(version: Version, listing: Listing, now: ValidWriteIdList, txns: ValidTxnList) -> None:
-    """Raises NOT_ENOUGH_HISTORY if files of the version may have been removed, or cannot be told from later ones."""
-    names = {path.partition("/")[0] for path in (*listing.directories, *(file.path for file in listing.files))}
-    for name in sorted(names):
-        found = parse_directory(name)
-        if found is None or (found.visibility_txn is not None and not txns.is_valid(found.visibility_txn)):
-            continue
-        if _hides(found, version, now):
-            raise AcidSqlError(
-                Condition.NOT_ENOUGH_HISTORY,
-                high_watermark=version.write_id,
-                min_open="x",
-                base=name,
-                hint="A compaction or an overwrite has replaced the files of earlier versions.",
-            )
+@dataclass(frozen=True, slots=True)
+class History:
+    """What decides whether the files of a version are still there: `now` are all write IDs of the table, and `txns` are
+    the transactions that the reader sees. `span` is the place of the version in the statement."""
 
+    version: Version
+    table: Table
+    now: ValidWriteIdList
+    txns: ValidTxnList
+    span: Span | None
 
-def _hides(found: Base | Delta, version: Version, now: ValidWriteIdList) -> bool:
-    match found:
-        case Base(write_id, visibility):
-            is_committed = visibility is not None or now.is_valid(write_id)
-            return write_id != ORIGINALS_BASE and write_id > version.write_id and is_committed
-        case Delta():
-            spans = found.min_write_id <= version.write_id < found.max_write_id
-            return version.table.is_insert_only and spans
+    def check(self, listing: Listing, compacted: Collection[str]) -> None:
+        """Raises NOT_ENOUGH_HISTORY if files of the version may have been removed from a listed directory, or cannot be
+        told from later ones. `compacted` are the names of bases without `_v` that a compactor of Hive 3 made."""
+        files: dict[str, list[str]] = {path.partition("/")[0]: [] for path in listing.directories}
+        for file in listing.files:
+            top, _, rest = file.path.partition("/")
+            files.setdefault(top, []).append(rest)
+        for name in sorted(files):
+            found = parse_directory(name)
+            if found is None or (found.visibility_txn is not None and not self.txns.is_valid(found.visibility_txn)):
+                continue
+            is_compacted = found.visibility_txn is not None or name in compacted
+            if self._hides(found, is_compacted) if isinstance(found, Base) else self._mixes(found, files[name]):
+                raise AcidSqlError(
+                    Condition.NOT_ENOUGH_HISTORY,
+                    span=self.span,
+                    high_watermark=self.version.write_id,
+                    min_open="x",
+                    base=name,
+                    hint="A compaction or an overwrite has replaced the files of earlier versions.",
+                )
+
+    def _hides(self, base: Base, is_compacted: bool) -> bool:
+        """Whether a base has rows that are no part of the version, so that the directories that it replaces may be
+        gone."""
+        is_committed = is_compacted or self.now.is_valid(base.write_id)
+        is_later = base.write_id > self.version.write_id or any(i <= base.write_id for i in self.version.later)
+        return base.write_id != ORIGINALS_BASE and is_later and is_committed
+
+    def _mixes(self, delta: Delta, files: Sequence[str]) -> bool:
+        """Whether a delta has events of the version and later ones, and its rows do not tell theirs: those of an
+        insert-only table, which may have become full ACID since."""
+        low, high = delta.min_write_id, delta.max_write_id
+        splits = low <= self.version.write_id < high or any(low <= i <= high for i in self.version.later)
+        tells = not self.table.is_insert_only and all(
+            isinstance(parse_bucket_file(file), BucketFile | FlushLength) for file in files if is_visible(file)
+        )
+        return low < high and splits and not tells

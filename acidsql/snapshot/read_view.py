@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from acidsql.acid.table import Table
@@ -11,7 +11,6 @@ from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.client import Metastore
-from acidsql.snapshot.earlier_versions import Version, check_transactional, check_version, write_ids_at
 
 _MOST_NAMED: Final = 0.25
 """The share of a table's partitions that is requested by names, at most."""
@@ -20,35 +19,17 @@ _MOST_NAMED: Final = 0.25
 @dataclass(frozen=True, slots=True)
 class ReadView:
     """A snapshot of the metastore. By qualified table name, `own` are the write IDs of the reading transaction, and
-    `added` are the partitions that it has made and not committed yet. `version` is that of a table whose earlier writes
-    alone are read. `unchanged` are the tables that are known to be those that the statement was planned for."""
+    `added` are the partitions that it has made and not committed yet. `unchanged` are the tables that are known to be
+    those that the statement was planned for."""
 
     metastore: Metastore
     txns: ValidTxnList
     own: Mapping[str, WriteId] = field(default_factory=dict)
     added: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
-    version: Version | None = None
     unchanged: frozenset[str] = frozenset()
-
-    def at(self, version: Version) -> ReadView:
-        """The snapshot, in which the table has an earlier version. Raises what `check_version` raises."""
-        check_transactional(version.table)
-        check_version(version, self.all_write_ids(version.table))
-        return replace(self, version=version)
 
     def write_ids(self, table: Table) -> ValidWriteIdList:
         """Raises TABLE_NOT_FOUND."""
-        found = self.all_write_ids(table)
-        version = self.version_of(table)
-        return found if version is None else write_ids_at(version.write_id, found)
-
-    def version_of(self, table: Table) -> Version | None:
-        """The earlier version of a table that is read; None for the latest one."""
-        is_named = self.version is not None and self.version.table.qualified == table.qualified
-        return self.version if is_named else None
-
-    def all_write_ids(self, table: Table) -> ValidWriteIdList:
-        """The write IDs of the latest version. Raises TABLE_NOT_FOUND."""
         found = self.metastore.valid_write_ids(table, self.txns)
         own = self.own.get(table.qualified)
         return found if own is None else found.with_own(own)

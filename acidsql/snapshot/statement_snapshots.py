@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Final
 
 from acidsql.acid.data_files import is_visible, original_files
@@ -13,12 +14,15 @@ from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
+from acidsql.errors import Span
 from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.planner.as_of import AsOf
 from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Scan
-from acidsql.snapshot.earlier_versions import check_history
+from acidsql.snapshot.earlier_versions import History, Version, resolved_version, write_ids_at
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
+from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
@@ -27,14 +31,30 @@ from acidsql.tracing import Phase, current, phase
 _LISTING_THREADS: Final = 16
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What is read of a table: `writes` are the write IDs, those of `version` if it is not None. They are None for a
+    plain table. `now` are all write IDs."""
+
+    writes: ValidWriteIdList | None
+    now: ValidWriteIdList | None
+    version: Version | None = None
+    span: Span | None = None
+    """The place of the version in the statement."""
+    came_later: frozenset[PartitionValues] = frozenset()
+    """The partitions that had no rows in the version."""
+
+
 class StatementSnapshots:
-    """Binds the scans of one statement; all scans of a table see the same snapshot of it."""
+    """Binds the scans of one statement; all scans of a version of a table see the same snapshot of it."""
 
     def __init__(self, files_of: FilesOf, view: ReadView) -> None:
         """`files_of` gives the file system of a location."""
         self._files_of = files_of
         self._view = view
-        self._parts: dict[tuple[str, tuple[str | None, ...]], BoundPart] = {}
+        self._parts: dict[tuple[str, Version | None, PartitionValues], BoundPart] = {}
+        """The partitions that were listed, by qualified table name, version and values."""
+        self._reads: dict[tuple[str, AsOf | None], _Read] = {}
         self._values: dict[str, Sequence[PartitionValues]] = {}
         """The values of all partitions, by qualified table name."""
         self._unchanged: set[str] = set()
@@ -43,16 +63,23 @@ class StatementSnapshots:
     def bind(self, scan: Scan) -> BoundScan:
         """The scan with the snapshots of the partitions that it may need.
 
-        Raises TABLE_CHANGED, TABLE_NOT_FOUND, and what `check_history` raises.
+        Raises TABLE_CHANGED, TABLE_NOT_FOUND, and for an earlier version what `resolved_version`, `History.check`,
+        `check_no_drops` and `check_not_found_later` raise.
         """
         table = scan.table
         files = self._files_of(table.location)
         with phase(Phase.SCAN):
-            wanted = [(table.qualified, values) for values in self._wanted(scan)]
-            missing = [key[1] for key in wanted if key not in self._parts]
-            if missing:
-                self._select(table, files, self._located(table, missing))
-        return BoundScan(scan, files, tuple(self._parts[key] for key in wanted if key in self._parts))
+            values = self._wanted(scan)
+            read = self._read(scan)
+            wanted = [(table.qualified, read.version, each) for each in values if each not in read.came_later]
+            missing = [key[2] for key in wanted if key not in self._parts]
+            partitions = self._located(table, missing)
+            found = self._select(table, read, files, partitions) if partitions else []
+            self._parts |= {(table.qualified, read.version, part.values): part for part in found}
+            parts = tuple(self._parts[key] for key in wanted if key in self._parts)
+            if scan.as_of is not None and read.version is not None:
+                self._check_partitions(scan, scan.as_of, read.version, parts)
+        return BoundScan(scan, files, parts)
 
     def count_of_partitions(self, scan: Scan) -> int:
         """How many partitions the scan may need. Lists no directory."""
@@ -69,41 +96,62 @@ class StatementSnapshots:
             self._values[table.qualified] = self._view.partition_values(table)
         return list(filter(keeps(scan.partition_filter, table), self._values[table.qualified]))
 
+    def _read(self, scan: Scan) -> _Read:
+        key = (scan.table.qualified, scan.as_of)
+        if key not in self._reads:
+            self._reads[key] = self._write_ids(scan)
+        return self._reads[key]
+
+    def _write_ids(self, scan: Scan) -> _Read:
+        latest = self._reads.get((scan.table.qualified, None))
+        now = latest.now if latest is not None else None
+        if now is None and scan.table.is_transactional:
+            now = self._view.write_ids(scan.table)
+        if scan.as_of is None or now is None:
+            return _Read(now, now)
+        version = resolved_version(scan.as_of, self._view.metastore, scan.table, now)
+        changes = self._view.metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
+        later = came_later(version, changes or ())
+        return _Read(write_ids_at(version, now), now, version, scan.as_of.span, later)
+
+    def _check_partitions(self, scan: Scan, as_of: AsOf, version: Version, parts: Sequence[BoundPart]) -> None:
+        """Partitions are dropped while others are read, so the metastore is asked after they were listed."""
+        changes = self._view.metastore.partition_changes(scan.table)
+        check_no_drops(as_of, version, scan.table, changes, keeps(scan.partition_filter, scan.table))
+        check_not_found_later(as_of, version, scan.table, changes or (), parts)
+
     def _located(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
         """The partitions with these values, as far as they still exist."""
         if not table.partition_columns:
-            return [Partition((), table.location)]
-        return self._view.partitions_among(table, values, self._values[table.qualified])
+            return [Partition((), table.location) for _ in values]
+        return self._view.partitions_among(table, values, self._values[table.qualified]) if values else ()
 
-    def _select(self, table: Table, files: FileSystem, partitions: Sequence[Partition]) -> None:
-        """Lists the partitions in parallel, after one request for the write IDs."""
-        if not partitions:
-            return
-        writes = self._view.write_ids(table) if table.is_transactional else None
-        version = self._view.version_of(table)
+    def _select(
+        self, table: Table, read: _Read, files: FileSystem, partitions: Sequence[Partition]
+    ) -> Sequence[BoundPart]:
+        """Lists the partitions in parallel."""
+        metastore, txns, writes, now = self._view.metastore, self._view.txns, read.writes, read.now
 
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)
             listing = files.list_below(directory)
-            if writes is not None:
-                last = self._view.all_write_ids(table) if version is not None else writes
-                highest, txns = last.high_watermark, self._view.txns
-                require_known(self._view.metastore, table, directory, top_level(listing), highest, txns.high_watermark)
-            if version is not None:
-                check_history(version, listing, self._view.all_write_ids(table), self._view.txns)
-            return BoundPart(
-                partition.values, directory, snapshot_of(table, files, directory, listing, writes, self._view.txns)
-            )
+            if now is not None:
+                names = top_level(listing)
+                require_known(metastore, table, directory, names, now.high_watermark, txns.high_watermark)
+                if read.version is not None:
+                    history = History(read.version, table, now, txns, read.span)
+                    history.check(listing, _compacted_bases(files, directory, listing))
+            return BoundPart(partition.values, directory, snapshot_of(table, files, directory, listing, writes, txns))
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
             parts = list(pool.map(select, partitions))
         if writes is not None:
-            require_complete(self._view.metastore, table, parts, writes, self._view.txns)
-        self._parts |= {(table.qualified, part.values): part for part in parts}
+            require_complete(metastore, table, parts, writes, txns)
         if (trace := current()) is not None:
             if writes is not None:
                 trace.snapshot[table.qualified] = writes.high_watermark
-            trace.files_read += sum(self._parts[table.qualified, p.values].count_of_files for p in partitions)
+            trace.files_read += sum(part.count_of_files for part in parts)
+        return parts
 
 
 def snapshot_of(

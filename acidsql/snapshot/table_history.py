@@ -99,7 +99,8 @@ def history(metastore: Metastore, files_of: FilesOf, table: Table, limit: int | 
     now = metastore.valid_write_ids(table, txns)
     recorded = [commit for commit in metastore.commits(table, limit) if now.is_valid(commit.write_id)]
     found = directories(metastore, files_of, table)
-    readable = ReadableVersions.of((d.name for d in found), table, now, txns)
+    changes = metastore.partition_changes(table) or ()
+    readable = ReadableVersions.of((d.name for d in found), table, now, txns, changes)
     traces = traces_of(found, now)
     known = {commit.write_id for commit in recorded}
     entries = [

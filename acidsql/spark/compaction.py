@@ -20,6 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from acidsql.acid.compaction_scope import CompactionType
+from acidsql.acid.data_files import File
 from acidsql.acid.layout import OPERATION_DELETE
 from acidsql.acid.row_id import MAX_BUCKET, decode_bucket, encode_bucket
 from acidsql.acid.table import Table
@@ -75,33 +76,31 @@ def compact(spark: StatementSpark, job: Job, caches: ScanCaches, before_publishi
     Raises what reading and `before_publishing` raise, and NOT_YET_SUPPORTED.
     """
     try:
-        slots = _write(spark, job, caches)
+        written, slots = _write(spark, job, caches)
     except SPARK_ERRORS as error:
         context = spark.user.sparkContext
         raise told(error, context, "") from error
-    staged = finish(job, slots)
+    staged = finish(job, written, slots)
     before_publishing()
     return publish(job, staged)
 
 
-def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots | None:
-    """Stages the files. Returns the slots that name them."""
+def _write(spark: StatementSpark, job: Job, caches: ScanCaches) -> tuple[list[File], Slots | None]:
+    """Stages the files. Returns them, with paths relative to the staging directory, and the slots that name them."""
     for key, value in job.settings.items():
         if key.startswith("spark."):
             spark.storage.conf.set(key, value)
     if job.table.is_insert_only:
-        _write_rows(spark, job, caches)
-    elif job.scope.rewrite is CompactionType.REBALANCE:
-        _write_rebalanced(spark, job, caches)
-    else:
-        return _write_events(spark, job, caches)
-    return None
+        return _write_rows(spark, job, caches), None
+    if job.scope.rewrite is CompactionType.REBALANCE:
+        return _write_rebalanced(spark, job, caches), None
+    return _write_events(spark, job, caches)
 
 
 # ------------------------------------------------------------------------------------------------ full ACID
 
 
-def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
+def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> tuple[list[File], Slots]:
     """A minor compaction sorts all events. A major one copies the files that need no sort, and sorts the rows of the
     others."""
     if job.scope.rewrite is CompactionType.MINOR:
@@ -109,19 +108,19 @@ def _write_events(spark: StatementSpark, job: Job, caches: ScanCaches) -> Slots:
         wanted = [Slot(ROWS, b) for b in sorted(job.source.buckets)]
         wanted += [Slot(DELETES, b) for b in (delete_buckets(job.scope.source) if deletes else [])]
         slots = slot_a_task(wanted, max(1, len(wanted)))
-        _write_sorted(spark, job, caches, without_deletes(job.source), slots, deletes)
-        return slots
+        return _write_sorted(spark, job, caches, without_deletes(job.source), slots, deletes), slots
     merge = _merging(job, caches)
     by_origin, in_order, others = (_of_files(job, files) for files in (merge.by_origin, merge.in_order, merge.sorted))
     wanted = [Slot(ROWS, b) for b in (*sorted(others.buckets), *sorted(in_order.buckets - others.buckets))]
     slots = slot_a_task(wanted, max(1, len(others.buckets)))
+    written: list[File] = []
     if by_origin.buckets:
-        _write_by_origin(spark, job, caches, by_origin)
+        written += _write_by_origin(spark, job, caches, by_origin)
     if in_order.buckets:
-        _write_in_order(spark, job, caches, in_order, slots)
+        written += _write_in_order(spark, job, caches, in_order, slots)
     if others.buckets or not (by_origin.buckets or in_order.buckets):
-        _write_sorted(spark, job, caches, others, slots)
-    return slots
+        written += _write_sorted(spark, job, caches, others, slots)
+    return written, slots
 
 
 def _merging(job: Job, caches: ScanCaches) -> Merging:
@@ -153,7 +152,7 @@ def _write_sorted(
     source: BoundScan,
     slots: Slots,
     deletes: Sequence[SourceFile] = (),
-) -> None:
+) -> list[File]:
     """Sorts the events of each new file in one task, to which a shuffle brings them. Where there are few events, one
     task reads and sorts all of them."""
     events = _insert_events(scan_frame(spark.storage, source, caches), job.table)
@@ -166,23 +165,23 @@ def _write_sorted(
     size = sum(file.file.length for file in part.data_files) + sum(file.size for file in deletes)
     arranged = placed.coalesce(1) if size <= _FEW else placed.repartition(slots.tasks, SLOT)
     by_key = (SLOT, *_KEY, F.col("currentTransaction").desc())
-    _save(arranged.sortWithinPartitions(*by_key).drop(_FILE), job, SORTED)
+    return _save(arranged.sortWithinPartitions(*by_key).drop(_FILE), job, SORTED)
 
 
-def _write_by_origin(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan) -> None:
+def _write_by_origin(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan) -> list[File]:
     """Copies files, each of rows of one write ID and one bucket property. The only ACID columns that the tasks write
     are those of the row ID."""
     rows = _in_order(spark, source, caches)
     row_id = name_sql(ROW_ID)
     columns = [f"{row_id}.{of} AS {name}" for name, of in zip(_KEY, ("writeid", "bucketid", "rowid"), strict=True)]
-    _save(filed(rows, columns, job.table), job, BY_ORIGIN)
+    return _save(filed(rows, columns, job.table), job, BY_ORIGIN)
 
 
-def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan, slots: Slots) -> None:
+def _write_in_order(spark: StatementSpark, job: Job, caches: ScanCaches, source: BoundScan, slots: Slots) -> list[File]:
     """Copies files with all ACID columns."""
     events = _numbered(_insert_events(_in_order(spark, source, caches), job.table))
     placed = select(events, ("*", f"{code_of_bucket(slots, ROWS, _FILE)} AS {name_sql(SLOT)}"))
-    _save(placed.drop(_FILE), job, IN_ORDER)
+    return _save(placed.drop(_FILE), job, IN_ORDER)
 
 
 def _in_order(spark: StatementSpark, source: BoundScan, caches: ScanCaches) -> DataFrame:
@@ -218,7 +217,7 @@ def _deletions(events: DataFrame, inserts: DataFrame) -> DataFrame:
     return events.select(*(values.get(n, F.lit(None)).cast(kind).alias(n) for n, kind in types.items()))
 
 
-def _write_rebalanced(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
+def _write_rebalanced(spark: StatementSpark, job: Job, caches: ScanCaches) -> list[File]:
     """Writes the rows in equal shares, in the requested order or by row ID, with new row IDs under the highest write
     ID.
 
@@ -241,13 +240,13 @@ def _write_rebalanced(spark: StatementSpark, job: Job, caches: ScanCaches) -> No
     new_bucket = f"shiftleft(spark_partition_id(), 16) | {encode_bucket(0, StatementId(0))}"
     event = insert_event(write_id, new_bucket, ROW_NUMBER, write_id)
     numbered = filed(ordered, event, job.table)
-    _save(numbered, job)
+    return _save(numbered, job)
 
 
 # ------------------------------------------------------------------------------------------------ insert-only
 
 
-def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
+def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> list[File]:
     """Writes the rows of an insert-only table: a file for each bucket, or else for each _TASK bytes."""
     rows = scan_frame(spark.storage, job.source, caches)
     table = job.table
@@ -258,9 +257,11 @@ def _write_rows(spark: StatementSpark, job: Job, caches: ScanCaches) -> None:
     else:
         size = amount(job).bytes
         arranged = filed(rows.coalesce(min(MAX_BUCKET + 1, max(1, -(-size // _TASK)))), (), table)
-    _save(arranged, job)
+    return _save(arranged, job)
 
 
-def _save(rows: DataFrame, job: Job, within: str = AS_THEY_COME) -> None:
+def _save(rows: DataFrame, job: Job, within: str = AS_THEY_COME) -> list[File]:
     """Stages the files of the rows in the directory `within` of the staging directory."""
-    save(rows, job.target, job.files, f"{job.staging}/{within}", [SLOT] if SLOT in rows.columns else [])
+    by_slot = [SLOT] if SLOT in rows.columns else []
+    written = save(rows, job.target, job.files, f"{job.staging}/{within}", by_slot)
+    return [replace(file, path=f"{within}/{file.path}") for file in written]

@@ -99,7 +99,7 @@ class SparkExecutor:
             try:
                 caches = self._caches_of(reader)
                 read = self._readers.reading(reader, caches.read)
-                rows = self._frame(plan, request, _at(request, self._transactions.now()), caches, read)
+                rows = self._frame(plan, request, self._transactions.now(), caches, read)
                 self._readers.keep(reader, rows.frame, read)
             except BaseException:
                 self._readers.end(reader)
@@ -110,7 +110,7 @@ class SparkExecutor:
         view = self._transactions.view_in(shared, plan)
         caches = self._caches_of(shared.guard)
         read = self._readers.reading(shared.guard, caches.read)
-        rows = self._frame(plan, request, _at(request, view), caches, read)
+        rows = self._frame(plan, request, view, caches, read)
         self._readers.keep(shared.guard, rows.frame, read)
         return rows
 
@@ -353,10 +353,6 @@ def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> Dat
         span = Span(request.text, start, start + len(name)) if start >= 0 else None
         raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span, name=name)
     return to_frame(request.frames[frame.frame], frame.frame, spark)
-
-
-def _at(request: Request, view: ReadView) -> ReadView:
-    return view if request.version is None else view.at(request.version)
 
 
 def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bool:

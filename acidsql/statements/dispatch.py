@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.acid.write_ids import TxnId
 from acidsql.arrow.queries import arrow_query
 from acidsql.arrow.scan.spark_schema import spark_name
 from acidsql.arrow.scan_batches import ScanBatches
@@ -27,7 +27,6 @@ from acidsql.planner.queries.macro_expansion import with_macros
 from acidsql.planner.written_databases import check_writable, written_databases
 from acidsql.request import Request
 from acidsql.show import show
-from acidsql.snapshot.earlier_versions import Version
 from acidsql.spark.engine import Engine
 from acidsql.spark.frames.answer_frames import QueryRows
 from acidsql.spark.frames.caller_frames import readable_frames
@@ -239,20 +238,10 @@ class StatementDispatch:
     ) -> ScanBatches:
         """The live rows of a table, or of an earlier version, by the Arrow engine. Raises what
         `StatementEngines.read_arrow` raises."""
-        query = arrow_query(name, columns, where)
+        query = arrow_query(name, columns, where, version)
         plan = self.plans.plan(with_macros(query, self.changes.macros))
         assert isinstance(plan, QueryPlan)
-        return self.engines.read_arrow(plan, query, None if version is None else _version(plan, version))
-
-    def earlier_rows(self, name: str, version: int) -> QueryResult:
-        """The rows of an earlier version of a table. Raises NOT_YET_SUPPORTED for a view, and what `ReadView.at` and
-        `check_history` raise."""
-        query = arrow_query(name, None, None)
-        plan = self.plans.plan(query)
-        assert isinstance(plan, QueryPlan)
-        request = Request(query.source, {}, {}, version=_version(plan, version))
-        rows, release = self.engines.query(plan, request)
-        return _query_result(rows, release, request)
+        return self.engines.read_arrow(plan, query)
 
     def _scanned(self, plan: QueryPlan) -> ScanResult | None:
         """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table
@@ -347,15 +336,6 @@ class StatementDispatch:
 def _query_result(rows: QueryRows, release: Callable[[], None], request: Request) -> QueryResult:
     columns = tuple(ResultColumn(f.name, f.dataType.simpleString()) for f in rows.frame.schema.fields)
     return QueryResult(columns, rows.frame, rows.private, release, request.text)
-
-
-def _version(plan: QueryPlan, write_id: int) -> Version:
-    """The version of the plan's one table. Raises NOT_YET_SUPPORTED for a view, INVALID_PARAMETER."""
-    if plan.views or len(plan.scans) != 1:
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Reading an earlier version of a view")
-    if not isinstance(write_id, int):
-        raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=f"{write_id!r} is not a write ID")
-    return Version(plan.scans[0].table, WriteId(write_id))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from acidsql.durations import DURATION, seconds
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.locks import DEFAULT_PATIENCE, Patience
 from acidsql.metastore.transaction_client import MAX_OPEN_TXNS
+from acidsql.planner.as_of import ASSUME_NO_DROPS
 from acidsql.planner.ddl.ddl_settings import (
     CREATE_AS_ACID,
     CREATE_AS_INSERT_ONLY,
@@ -152,6 +153,12 @@ KNOWN: Final[Mapping[str, Known]] = {
         " or a `row`. `row` needs the embedded metastore.",
         "table",
         "row",
+    ),
+    ASSUME_NO_DROPS: _boolean(
+        "Whether an earlier version of a partitioned table (`VERSION AS OF`) is read where the metastore does not tell"
+        " which partitions were dropped since, as no Hive Metastore does. With `true` the user says that none was"
+        " dropped, and that none was added with files in it.",
+        default=False,
     ),
     SUBSTITUTE: _boolean("Whether `${name}` in a statement is replaced by the value of the variable `name`."),
     SUBSTITUTE_DEPTH: _number("How many times the values of variables may name further variables.", 40),

@@ -9,7 +9,6 @@ time to write these than to choose a directory for each row (benchmarks/README.m
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from itertools import pairwise
 from typing import Final
 
 from acidsql.acid.compaction_scope import CompactionType, Scope
+from acidsql.acid.data_files import File
 from acidsql.acid.layout import (
     ACID_VERSION_CONTENT,
     ACID_VERSION_FILE,
@@ -35,7 +35,7 @@ from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
-from acidsql.storage.file_systems import FileSystem, Piece, place_new, remove_all
+from acidsql.storage.file_systems import FileSystem, Piece, length_of, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.orc.orc_footers import (
     FlatEvents,
@@ -49,6 +49,7 @@ from acidsql.storage.orc.orc_footers import (
 from acidsql.storage.orc.tail import Tail
 from acidsql.writing.file_slots import SLOT, Slot, Slots
 from acidsql.writing.merge_order import Extremes, extremes
+from acidsql.writing.task_files import task_of
 
 ROWS, DELETES = 0, 1
 """The branches of a slot."""
@@ -58,7 +59,6 @@ their order, BY_ORIGIN with no other ACID columns than those of the row ID; SORT
 job of a rebalance, or of an insert-only table."""
 ROW_ID: Final = ":row_id"
 """The scan's column of row__id."""
-_PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
 _IN_SEVERAL: Final = "rows of one bucket lie in files of several buckets"
 
@@ -146,14 +146,13 @@ class _Piece:
     extremes: Extremes | None
 
 
-def finish(job: Job, slots: Slots | None) -> list[Staged]:
-    """Finishes the footers of the staged files, and gives those that hold rows. `slots` name the files; without them,
-    they are numbered by task or by bucket.
+def finish(job: Job, found: Sequence[File], slots: Slots | None) -> list[Staged]:
+    """Finishes the footers of the files that were `found` in the staging directory, and gives those that hold rows.
+    `slots` name the files; without them, they are numbered by task or by bucket.
 
     Raises MALFORMED_LAYOUT.
     """
     by_code = slots.by_code() if slots is not None else None
-    found = [f for f in job.files.list_below(job.staging).files if _PART.match(f.path.rpartition("/")[2])]
     with ThreadPoolExecutor(_THREADS) as pool:
         if not job.table.is_full_acid:
             staged = pool.map(lambda f: _finished_plain(job, f.path, f.length, by_code), found)
@@ -210,12 +209,10 @@ def _ordered(pieces: Sequence[_Piece]) -> list[_Piece] | None:
 
 
 def _slot(path: str, by_code: Mapping[int, Slot] | None) -> Slot:
-    directory, _, name = path.rpartition("/")
-    directory = directory.partition("/")[2]  # the name of the job stands before it
-    if by_code is None and not directory:
-        task = _PART.match(name)
-        assert task is not None
-        return Slot(ROWS, int(task.group(1)))
+    directory = path.rpartition("/")[0].partition("/")[2]  # the name of the job stands before it
+    task = task_of(path)
+    if by_code is None and not directory and task is not None:
+        return Slot(ROWS, task)
     code = directory.removeprefix(f"{escape(SLOT)}=")
     if by_code is None:
         return Slot(ROWS, int(code))
@@ -229,16 +226,12 @@ def publish(job: Job, staged: Sequence[Staged]) -> Merged:
     made: dict[int, str] = {}
     if job.scope.rewrite is not CompactionType.MINOR:
         made[ROWS] = _make_directory(job, ROWS)
-    written = 0
     if len({file.slot for file in staged}) < len(staged):
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=job.part.directory, reason=_IN_SEVERAL)
-    for file in staged:
-        if file.slot.branch not in made:
-            made[file.slot.branch] = _make_directory(job, file.slot.branch)
-        name = original_name if job.table.is_insert_only else bucket_name
-        target = f"{made[file.slot.branch]}/{name(file.slot.bucket)}"
-        place_new(job.files, file.path, target, file.pieces)
-        written += job.files.file_size(target) or 0
+    for branch in sorted({file.slot.branch for file in staged} - made.keys()):
+        made[branch] = _make_directory(job, branch)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        written = sum(pool.map(lambda file: _place(job, file, made[file.slot.branch]), staged))
     job.files.delete(job.staging)
     names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))
     counts = Counter(file.slot.branch for file in staged)
@@ -247,6 +240,14 @@ def publish(job: Job, staged: Sequence[Staged]) -> Merged:
         for branch, path in enumerate(job.directories)
     )
     return Merged(amount(job), Amount(names, len(staged), written), sum(s.rows for s in staged), known)
+
+
+def _place(job: Job, file: Staged, directory: str) -> int:
+    """Moves a file to its final place. Returns its number of bytes."""
+    name = original_name if job.table.is_insert_only else bucket_name
+    target = f"{directory}/{name(file.slot.bucket)}"
+    place_new(job.files, file.path, target, file.pieces)
+    return sum(map(length_of, file.pieces)) if file.pieces else job.files.file_size(target) or 0
 
 
 def _make_directory(job: Job, branch: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -57,8 +56,8 @@ from acidsql.storage.orc.tail import Tail, read_whole_tail
 from acidsql.writing.catalog_partitions import CatalogPartitions
 from acidsql.writing.file_slots import BY_TASK, SLOT, Slot
 from acidsql.writing.placed_columns import PLACE_DIRECTORY
+from acidsql.writing.task_files import task_of
 
-_PART: Final = re.compile(r"part-(\d{5,})-")
 _THREADS: Final = 8
 BUCKET_DIRECTORY: Final = ":bucket_directory"
 """Partition column of the staged files of a bucketed plain table."""
@@ -138,25 +137,26 @@ class WriteTarget:
 
 def finish_staged(
     target: WriteTarget,
+    written: Sequence[File],
     slots: Mapping[int, Slot] | None,
     kind: EventKind | None = None,
     *,
     lack_acid_columns: bool = False,
 ) -> list[StagedFile]:
-    """Finishes the footers of the staged files, and gives those that hold rows; `kind` selects branches.
+    """Finishes the footers of the files that tasks have `written` into the staging directory, and gives those that hold
+    rows; `kind` selects branches.
 
     `slots` are the slots by code; None if files are numbered by task, or by BUCKET_DIRECTORY. Files of new rows may
     lack the ACID columns, which are then added.
     """
-    found = staged_files(target)
     if kind is not None and slots is not None:
         codes = (code for code, slot in slots.items() if target.branches[slot.branch][0].kind is kind)
         wanted = {f"{escape(SLOT)}={code}" for code in codes}
-        found = [f for f in found if f.path.partition("/")[0] in wanted]
+        written = [f for f in written if f.path.partition("/")[0] in wanted]
     known = by_normal_values(target.partitions.values, target.table.partition_columns)
     with ThreadPoolExecutor(_THREADS) as pool:
         finished = pool.map(
-            lambda f: _finish(target, f, _place(target, f.path, slots, known), lack_acid_columns), found
+            lambda f: _finish(target, f, _place(target, f.path, slots, known), lack_acid_columns), written
         )
         return _checked(target, [f for f in finished if f is not None])
 
@@ -202,11 +202,6 @@ def _checked(target: WriteTarget, staged: list[StagedFile]) -> list[StagedFile]:
     if target.table.is_transactional:
         _check_distinct_places(target, staged)
     return staged
-
-
-def staged_files(target: WriteTarget) -> list[File]:
-    """The files that tasks have written into the staging directory."""
-    return [f for f in target.files.list_below(target.staging).files if _PART.match(f.path.rpartition("/")[2])]
 
 
 def staged_values(directory: str) -> dict[str, str]:
@@ -404,7 +399,7 @@ def _place(
 ) -> _Place:
     directory, _, name = path.rpartition("/")
     parts = staged_values(directory)
-    slot = _slot(parts, path, slots) if slots is not None else Slot(0, _number(parts, name))
+    slot = _slot(parts, path, slots) if slots is not None else Slot(0, _number(parts, path))
     place = parts.pop(PLACE_DIRECTORY, DEFAULT_PARTITION)
     if place != DEFAULT_PARTITION:
         return _Place(slot, target.places[int(place)], None)
@@ -424,14 +419,15 @@ def _slot(parts: dict[str, str], path: str, slots: Mapping[int, Slot]) -> Slot:
     if slot is None:
         # There is no slot for the event: its row ID is one that no file of the scan can hold.
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event names a bucket without a file")
-    return slot if slot.bucket != BY_TASK else Slot(slot.branch, _number(parts, path.rpartition("/")[2]))
+    return slot if slot.bucket != BY_TASK else Slot(slot.branch, _number(parts, path))
 
 
-def _number(parts: dict[str, str], name: str) -> int:
+def _number(parts: dict[str, str], path: str) -> int:
     """The bucket in the parts of the path, which it removes, or the number of the task that wrote the file."""
-    task = _PART.match(name)
-    assert task is not None
-    return int(parts.pop(BUCKET_DIRECTORY, task.group(1)))
+    bucket = parts.pop(BUCKET_DIRECTORY, None)
+    number = task_of(path) if bucket is None else int(bucket)
+    assert number is not None
+    return number
 
 
 def _finish(target: WriteTarget, file: File, place: _Place, lacks_acid_columns: bool) -> StagedFile | None:

@@ -25,6 +25,7 @@ from acidsql.planner.expressions.typed_rules import apply_rules
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
 from acidsql.planner.queries.derived_tables import inherited_conditions
 from acidsql.planner.queries.query_normalization import ROW_ID_COLUMN, normalized
+from acidsql.planner.queries.table_versions import as_of_table, take_versions
 from acidsql.planner.queries.view_expansion import expanded
 from acidsql.planner.stored_values.integer_casts import narrow, wide_casts
 from acidsql.values.common_types import FRAME_TEXT, is_text
@@ -157,7 +158,9 @@ class Binder:
             raise AcidSqlError(Condition.UNRESOLVED_QUERY, message=f"The query is not understood: {error}") from error
 
     def _bind(self, tree: exp.Query) -> exp.Query:
+        take_versions(tree, self._facts, self._source)
         tree, stored_views = expanded(tree, self._facts)
+        take_versions(tree, self._facts, self._source)  # those of the tables that views read
         self._views |= {view.qualified: view for view in stored_views}
         tree = normalized(tree)
         apply_rules(tree, ExpressionTypes(tree, self._fields_of), self._facts.settings)
@@ -205,7 +208,8 @@ class Binder:
         table = self._target if self._target is not None and node.meta.get(TARGET) else find_table(name, self._facts)
         view = next(v for n in count(len(self._scans) + 1) if (v := f"{table.name}@{n}") not in self._ctes)
         with_deleted = fetches_deleted(node) and table.is_full_acid
-        self._scans[view] = Scan(view, table, is_target=bool(node.meta.get(TARGET)), with_deleted=with_deleted)
+        target = bool(node.meta.get(TARGET))
+        self._scans[view] = Scan(view, table, is_target=target, with_deleted=with_deleted, as_of=as_of_table(node))
         return view
 
     def _fields_of(self, node: exp.Table) -> Fields | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame
 
+from acidsql.acid.data_files import File
 from acidsql.acid.write_ids import WriteId
 from acidsql.compactor import service, worker
 from acidsql.engines.compaction_engines import CompactionEngines
@@ -98,9 +99,9 @@ def test_only_small_files_of_a_bucket_of_several_are_sorted(session: Session, mo
     jobs: list[tuple[str, int]] = []
     save = compaction._save
 
-    def noted(rows: DataFrame, job: Job, within: str = "rows") -> None:
+    def noted(rows: DataFrame, job: Job, within: str = "rows") -> list[File]:
         jobs.append((within, rows.count()))
-        save(rows, job, within)
+        return save(rows, job, within)
 
     monkeypatch.setattr(compaction, "_save", noted)
     root = create(session, rest="CLUSTERED BY (id) INTO 4 BUCKETS")

@@ -20,6 +20,7 @@ DELETE FROM t WHERE id = 1;
 START TRANSACTION;
 INSERT INTO t SELECT 4, 'd';
 COMMIT;
+SELECT name FROM t FOR SYSTEM_VERSION AS OF 1 WHERE id < 3;
 """
 COMPACT = "ALTER TABLE t COMPACT 'major' AND WAIT"
 METHODS = """
@@ -44,6 +45,8 @@ with acidsql.dbapi.connect(sys.argv[1]) as connection:
     print(cursor.fetchall(), [column[1] for column in cursor.description])
     cursor.execute("SELECT id FROM t WHERE k >= :k AND name <> :name", {"k": 8, "name": "d"})
     print(cursor.fetchall())
+    cursor.execute("SELECT id, name FROM t VERSION AS OF :version WHERE k = 7", {"version": 2})
+    print(cursor.fetchall())
 """
 EXPRESSION = "UPDATE t SET id = id + 1"
 
@@ -54,6 +57,7 @@ def test_the_shell_runs_small_statements_without_java(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "acidsql", "shell", "--warehouse", str(tmp_path / "warehouse"), "-e"]
     done = subprocess.run([*command, SCRIPT], env=without_java, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["a", "b"]
     table = tmp_path / "warehouse" / "t"
     events = {
         path: [(e["operation"], e["rowId"], e["row"]) for e in orc.read_table(table / path).to_pylist()]
@@ -88,6 +92,7 @@ def test_methods_and_dbapi_write_and_read_without_java(tmp_path: Path) -> None:
         "[{'k': 7, 'id': 3, 'name': 'c'}, {'k': 8, 'id': 2, 'name': 'changed'}]",
         "[('d', 4)] ['string', 'int']",
         "[(2,)]",
+        "[(1, 'a'), (3, 'c')]",
     ]
 
 

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,12 +20,13 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.interop.maven import class_path
+from tests.interop.maven import cache_directory, class_path
 from tests.interop.reserved_port import reserved_port, take
 
 KEY, SECRET = "access-of-tests", "secret-of-tests"
 _POM: Final = Path(__file__).parent / "s3a" / "pom.xml"
-_HADOOP: Final = "hadoop-client-api-3.5.0.jar"
+_HADOOP: Final = re.compile(r"hadoop-client-api-(\d+)\.(\d+)\.(\d+)\.jar")
+_OF_POM: Final = "3.5.0"
 """The Hadoop of which the pom has the connector."""
 _OF_SPARK: Final = ("io.netty", "org.slf4j", "commons-", "httpcomponents")
 """Libraries that Spark has itself, in the paths of their jars in Maven's repository."""
@@ -119,11 +121,26 @@ def _free_ports(count: int) -> list[int]:
 
 
 def s3a_jars() -> list[str]:
-    """The connector and what Spark lacks of its libraries. Skips where they cannot be had."""
-    if not (Path(pyspark.__file__).parent / "jars" / _HADOOP).exists():
-        pytest.skip(f"this Spark has another Hadoop than {_HADOOP}, whose connector to S3 is tested")
-    jars = class_path(_POM).strip().split(os.pathsep)
+    """The connector of Spark's Hadoop and what Spark lacks of its libraries. Skips where they cannot be had, and with a
+    Hadoop before 3.4, whose connector calls another client of AWS."""
+    of_spark = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
+    version = next((found.groups() for path in of_spark if (found := _HADOOP.fullmatch(path.name))), None)
+    if version is None or tuple(map(int, version)) < (3, 4, 0):
+        pytest.skip(f"this Spark has Hadoop {version}, whose connector to S3 is not tested")
+    jars = class_path(_pom_of(".".join(version))).strip().split(os.pathsep)
     return [jar for jar in jars if "awssdk" in jar or not any(name in jar.replace("/", ".") for name in _OF_SPARK)]
+
+
+def _pom_of(hadoop: str) -> Path:
+    """The pom with the connector of a version of Hadoop."""
+    if hadoop == _OF_POM:
+        return _POM
+    made = cache_directory() / f"s3a-{hadoop}" / "pom.xml"
+    made.parent.mkdir(exist_ok=True)
+    content = _POM.read_text().replace(f">{_OF_POM}<", f">{hadoop}<")
+    if not made.exists() or made.read_text() != content:
+        made.write_text(content)
+    return made
 
 
 def use_s3(spark: SparkSession, port: int) -> None:

@@ -21,6 +21,7 @@ from acidsql.acid.table import (
 from acidsql.acid.write_ids import WriteId
 from acidsql.metastore.catalog import Database, Partition
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.partition_changes import ChangeKind
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.answers import fails
 from tests.metastore import tables
@@ -371,6 +372,28 @@ def test_a_table_has_a_number_by_which_another_one_of_its_name_is_told_from_it(s
     fails("TABLE_CHANGED", lambda: store.alter_table(old, replace(old, comment="c")))
     store.alter_table(renamed, replace(renamed, comment="c"))
     assert store.table("default", "t_old").comment == "c"
+
+
+def test_a_metastore_that_records_changes_of_partitions_tells_those_that_went_or_were_found(store: Metastore) -> None:
+    store.create_table(table := partitioned_table())
+    one, two, three = (partition(table, name, "1", at=f"p={name}/q=1") for name in "abc")
+    store.add_partitions(table, [one, two])
+    store.add_partitions(table, [three], found=True)
+    store.allocate_write_id(store.open_txn(), table)
+    store.drop_partitions(table, [one.values])
+    renamed = replace(two, values=("d", "1"))
+    store.alter_table(table, table, partitions={two.values: renamed})
+    changes = store.partition_changes(table)
+    if changes is None:  # a Hive Metastore
+        return
+    assert {(change.values, change.kind, change.write_id) for change in changes} == {
+        (one.values, ChangeKind.ADDED, 0),
+        (two.values, ChangeKind.ADDED, 0),
+        (three.values, ChangeKind.FOUND, 0),
+        (one.values, ChangeKind.DROPPED, 1),
+        (two.values, ChangeKind.DROPPED, 1),
+        (renamed.values, ChangeKind.DROPPED, 1),
+    }
 
 
 def test_partitions_are_read_back_by_their_values(store: Metastore) -> None:

@@ -12,10 +12,12 @@ import pytest
 
 from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.table import MOVING, Column, Table
+from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.catalog import Database, Partition
 from acidsql.metastore.compactions import CompactionRequest, CompactionState
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
+from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
 from acidsql.metastore.sqlite.locations import Locations, resolved_warehouse, stored_warehouse
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from tests.metastore.older_files import make_version_8
@@ -133,7 +135,8 @@ def test_an_older_file_whose_first_database_is_elsewhere_keeps_all_locations(tmp
     with opened(warehouse) as store:
         assert store.database("default").location == str(elsewhere)
         assert store.table("default", "t").location == f"{elsewhere}/t"
-        assert store.table("default", "u").location == f"{warehouse}/u"
+        assert (newer := store.table("default", "u")).location == f"{warehouse}/u"
+        assert store.partition_changes(newer) == [PartitionChange(None, ChangeKind.DROPPED, WriteId(0))]
 
 
 def test_what_was_under_way_in_the_original_has_ended_in_its_copy(tmp_path: Path) -> None:

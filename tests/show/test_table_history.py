@@ -9,7 +9,7 @@ import pytest
 
 from acidsql.acid.write_ids import WriteId
 from acidsql.session import Session
-from acidsql.snapshot.earlier_versions import Version, check_history
+from acidsql.snapshot.earlier_versions import History, Version
 from acidsql.snapshot.readable_versions import ReadableVersions
 from acidsql.snapshot.table_history import directories
 from tests.answers import fails, rows
@@ -103,12 +103,12 @@ def test_what_is_readable_is_what_a_reader_accepts(session: Session) -> None:
     store, files = session._metastore, session._dispatch.engine.files
     table, txns = store.table("default", "t"), store.valid_txns()
     now = store.valid_write_ids(table, txns)
-    readable = ReadableVersions.of((d.name for d in directories(store, files, table)), table, now, txns)
+    readable = ReadableVersions.of((d.name for d in directories(store, files, table)), table, now, txns, ())
     listing = files(table.location).list_below(files(table.location).resolve(table.location))
     accepted = [2, 5, 6]
     for version in map(WriteId, range(now.high_watermark + 1)):
         assert (version in readable) == (version in accepted)
-        check = partial(check_history, Version(table, version), listing, now, txns)
+        check = partial(History(Version(version), table, now, txns, None).check, listing, ())
         if version in accepted:
             check()
         else:

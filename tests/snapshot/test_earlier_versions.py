@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
+from acidsql.acid.data_files import File
+from acidsql.acid.table import Column, Table
+from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
+from acidsql.planner.as_of import AsOf
 from acidsql.session import Session
+from acidsql.snapshot.earlier_versions import History, Version, write_ids_at
+from acidsql.snapshot.partition_history import check_no_drops
+from acidsql.storage.file_systems import Listing
 from tests.answers import fails, rows
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -85,24 +96,102 @@ def test_a_transaction_reads_a_version_without_its_own_rows(session: Session) ->
         assert by_arrow(session, None) == []
 
 
-@pytest.mark.parametrize("version", [-1, 2])
-def test_a_version_that_the_table_does_not_have_is_an_error(session: Session, version: int) -> None:
+@pytest.mark.parametrize(
+    ("version", "reason"), [(-1, "-1 is negative"), (2, "2 is not one of the versions 0 to 1 of default.t")]
+)
+def test_a_version_that_the_table_does_not_have_is_an_error(session: Session, version: int, reason: str) -> None:
     session.sql(f"CREATE TABLE t (id int, v string) {ACID}")
     session.sql(WRITES[0])
     error = fails("INVALID_PARAMETER", lambda: session.read_arrow("t", version=version))
-    assert "versions 0 to 1 of default.t" in str(error)
+    assert reason in str(error)
     fails("INVALID_PARAMETER", lambda: session.table("t", version=version))
     assert rows(session, "SHOW LOCKS") == []
 
 
 def test_what_has_no_versions_is_refused(session: Session) -> None:
     session.sql("CREATE TABLE plain (id int) STORED AS ORC")
-    session.sql(f"CREATE TABLE parted (id int) PARTITIONED BY (p int) {ACID}")
-    session.sql("CREATE VIEW w AS SELECT id FROM parted")
+    session.sql(f"CREATE TABLE t (id int) {ACID}")
+    session.sql("CREATE VIEW w AS SELECT id FROM t")
     fails("INVALID_PARAMETER", lambda: session.read_arrow("plain", version=1))
-    error = fails("NOT_YET_SUPPORTED", lambda: session.read_arrow("parted", version=0))
-    assert "partitioned table default.parted" in str(error)
     fails("NOT_YET_SUPPORTED", lambda: session.table("w", version=1))
     fails("TABLE_NOT_FOUND", lambda: session.table("missing", version=1))
-    fails("NOT_YET_SUPPORTED", lambda: session.table("parted", timestamp="2026-11-01 00:00:00"))
-    fails("NOT_YET_SUPPORTED", lambda: session.changes("parted", 1, 2))
+    fails("NOT_YET_SUPPORTED", lambda: session.table("t", timestamp="2026-11-01 00:00:00"))
+    fails("NOT_YET_SUPPORTED", lambda: session.changes("t", 1, 2))
+
+
+# -- a version that leaves out write IDs below its own
+
+
+TABLE = Table("default", "t", (Column("id", "int"),), "/t", properties={"transactional": "true"})
+ONLY_INSERTS = replace(TABLE, properties={**TABLE.properties, "transactional_properties": "insert_only"})
+SEEN_TXNS = ValidTxnList(TxnId(99))
+
+
+def write_ids(*ids: int) -> frozenset[WriteId]:
+    return frozenset(map(WriteId, ids))
+
+
+def test_a_version_shows_no_write_that_committed_later_than_its_moment() -> None:
+    now = ValidWriteIdList("default.t", WriteId(9), write_ids(4, 8), write_ids(2))
+    at = write_ids_at(Version(WriteId(6), write_ids(2, 3)), now)
+    assert (at.high_watermark, at.open, at.aborted) == (6, write_ids(3, 4), write_ids(2))
+
+
+@pytest.mark.parametrize(
+    ("version", "table", "directory", "is_gone"),
+    [
+        (Version(WriteId(5)), TABLE, "base_0000005_v0000009", False),
+        (Version(WriteId(5)), TABLE, "base_0000006_v0000009", True),
+        (Version(WriteId(5)), TABLE, "base_0000006_v0000100", False),  # by a transaction that the reader does not see
+        (Version(WriteId(5)), TABLE, "base_0000007", True),  # INSERT OVERWRITE
+        (Version(WriteId(5)), TABLE, "base_0000008", False),  # it is open
+        (Version(WriteId(5), write_ids(3)), TABLE, "base_0000005_v0000009", True),
+        (Version(WriteId(5), write_ids(3)), TABLE, "base_0000002_v0000009", False),
+        (Version(WriteId(5)), TABLE, "delta_0000001_0000007_v0000009", False),
+        (Version(WriteId(5), write_ids(3)), TABLE, "delta_0000001_0000004_v0000009", False),
+        (Version(WriteId(5)), ONLY_INSERTS, "delta_0000001_0000007_v0000009", True),
+        (Version(WriteId(5)), ONLY_INSERTS, "delta_0000001_0000005_v0000009", False),
+        (Version(WriteId(5), write_ids(3)), ONLY_INSERTS, "delta_0000001_0000004_v0000009", True),
+        (Version(WriteId(5), write_ids(3)), ONLY_INSERTS, "delta_0000003_0000003_0000", False),
+    ],
+)
+def test_a_version_is_gone_where_its_files_may_be_or_tell_it_from_no_other(
+    version: Version, table: Table, directory: str, is_gone: bool
+) -> None:
+    now = ValidWriteIdList("default.t", WriteId(9), write_ids(8))
+    listing = Listing((File(f"{directory}/bucket_00000", 1),), (directory,))
+    history = History(version, table, now, SEEN_TXNS, None)
+    if is_gone:
+        fails("NOT_ENOUGH_HISTORY", lambda: history.check(listing, ()))
+    else:
+        history.check(listing, ())
+
+
+def test_a_base_of_an_old_compactor_and_files_without_write_ids_hide_versions_too() -> None:
+    aborted = ValidWriteIdList("default.t", WriteId(9), aborted=write_ids(7))
+    history = History(Version(WriteId(5)), TABLE, aborted, SEEN_TXNS, None)
+    base = Listing((File("base_0000007/bucket_00000", 1),), ())
+    history.check(base, ())
+    fails("NOT_ENOUGH_HISTORY", lambda: history.check(base, ("base_0000007",)))
+    of_inserts = Listing((File("delta_0000001_0000007_v0000009/000000_0", 1),), ())
+    fails("NOT_ENOUGH_HISTORY", lambda: history.check(of_inserts, ()))
+
+
+def test_only_the_user_can_say_that_nothing_was_dropped_where_no_metastore_tells() -> None:
+    parted = replace(TABLE, partition_columns=(Column("p", "int"),))
+    version = Version(WriteId(5))
+
+    def check(changes: Sequence[PartitionChange] | None, table: Table = parted, *, assumes: bool = False) -> None:
+        check_no_drops(AsOf(5, assumes), version, table, changes, lambda values: values == ("1",))
+
+    error = fails("NOT_ENOUGH_HISTORY", lambda: check(None))
+    assert "acidsql.history.assume.no.dropped.partitions" in str(error)
+    check(None, TABLE)
+    check(None, assumes=True)
+    until_now = PartitionChange(None, ChangeKind.DROPPED, WriteId(5))
+    fails("NOT_ENOUGH_HISTORY", lambda: check([until_now]))
+    check([until_now], TABLE)
+    check([until_now], assumes=True)
+    dropped = PartitionChange(("1",), ChangeKind.DROPPED, WriteId(5))
+    fails("NOT_ENOUGH_HISTORY", lambda: check([dropped], assumes=True))
+    check([replace(dropped, write_id=WriteId(4)), replace(dropped, values=("2",))])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -171,11 +172,9 @@ def test_copies_are_made_again_when_the_system_has_removed_their_directory(table
 def test_a_file_that_vanishes_in_mid_statement_is_an_error(table: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small_files, "_SMALL", 0)
 
-    def without_one(
-        spark: SparkSession, uris: Sequence[str], schema: str, options: Mapping[str, str], kept: int | None
-    ) -> DataFrame:
+    def without_one(spark: SparkSession, uris: Sequence[str], *more: Any) -> DataFrame:
         Path(uris[3].removeprefix("file:")).unlink(missing_ok=True)
-        return orc_scan(spark, uris, schema, options, kept)
+        return orc_scan(spark, uris, *more)
 
     monkeypatch.setattr(exact_paths, "orc_scan", without_one)
     with pytest.raises(AcidSqlError, match=r"STORAGE_FAILED.*/t/p=.*the file is gone"):

@@ -73,9 +73,9 @@ class Read:
         self.files = 0
         select, of = statement_snapshots.StatementSnapshots._select, merged_rows.TargetRows.of
 
-        def selecting(snapshots: Any, table: Any, files: Any, partitions: Sequence[Any]) -> None:
+        def selecting(snapshots: Any, table: Any, read: Any, files: Any, partitions: Sequence[Any]) -> Any:
             self.partitions |= {p.values for p in partitions if not table.name.startswith("s_")}
-            select(snapshots, table, files, partitions)
+            return select(snapshots, table, read, files, partitions)
 
         def needed(scan: Any, files: Any) -> Any:
             found = needed_files(scan, files)

@@ -18,6 +18,7 @@ from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.hive import thrift_tables as mapped
 from acidsql.metastore.hive.thrift_databases import HiveDatabases
 from acidsql.metastore.hive.thrift_lookups import batches
+from acidsql.metastore.partition_changes import PartitionChange
 
 
 class HivePartitions(HiveDatabases):
@@ -54,7 +55,11 @@ class HivePartitions(HiveDatabases):
         stored = (each for some in batches(values) for each in self.stored_partitions(table, some))
         return [mapped.partition_from_hive(each.values, each.sd.location) for each in stored]
 
-    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
+    def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
+        """None: Hive's metastore records no drops."""
+        return None
+
+    def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         if not partitions:
             return
         found = self._find(table.database, table.name) or self._no_table(table.database, table.name)

@@ -18,8 +18,9 @@ from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.catalog import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
 from acidsql.metastore.compactions import PlaceName
+from acidsql.metastore.partition_changes import ChangeKind
 from acidsql.metastore.process_identity import now
-from acidsql.metastore.sqlite import commit_rows, compaction_rows, written_rows
+from acidsql.metastore.sqlite import commit_rows, compaction_rows, partition_change_rows, written_rows
 from acidsql.metastore.sqlite.catalog_connection import CatalogConnection
 from acidsql.metastore.sqlite.locations import Locations
 from acidsql.metastore.sqlite.transaction_rows import abort_writers_of_table, count_as_committed
@@ -190,6 +191,8 @@ def _adopt(db: CatalogConnection, new: Table, adopted: AdoptedWriteIds) -> None:
         "UPDATE tables SET next_write_id = ?, adopted_high_watermark = ? WHERE id = ?",
         (used + 1, adopted.high_watermark, key),
     )
+    if used:
+        partition_change_rows.note_unknown(db, key)
     invalid = [(key, w, "open") for w in adopted.open] + [(key, w, "aborted") for w in adopted.aborted - adopted.open]
     db.executemany("INSERT INTO adopted_write_ids VALUES (?, ?, ?)", invalid)
     count_as_committed(db, new, adopted.committed_txns)
@@ -231,6 +234,8 @@ def alter_table(db: CatalogConnection, old: Table, new: Table) -> None:
     )
     if old.location != new.location and MOVING not in old.properties:
         db.execute("DELETE FROM written_directories WHERE table_id = ?", (key,))
+        if not new.partition_columns:
+            partition_change_rows.note(db, key, [()], ChangeKind.DROPPED)
     if _reads_other_rows(old, new):
         db.execute("DELETE FROM statistics WHERE table_id = ?", (key,))
 
@@ -289,13 +294,28 @@ def partitions_named(db: CatalogConnection, of: Table, values: Sequence[Partitio
     return [Partition(each, db.locations.absolute(row["location"])) for each, row in found if row is not None]
 
 
-def add_partitions(db: CatalogConnection, to: Table, added: Sequence[Partition]) -> None:
+def add_partitions(
+    db: CatalogConnection, to: Table, added: Sequence[Partition], kind: ChangeKind | None = None
+) -> None:
+    """`kind` is ADDED or FOUND for partitions that are new to the table. Those of a plain table, whose writes have no
+    IDs, may have rows in all versions of the transactional table that it becomes."""
     key = table_id(db, to)
+    if kind is not None and to.is_transactional:
+        known = {p.values for p in partitions_named(db, to, [p.values for p in added])}
+        new = [p.values for p in added if p.values not in known]
+        if kind is ChangeKind.ADDED:
+            partition_change_rows.note_added(db, key, new)
+        else:
+            partition_change_rows.note(db, key, new, kind)
     rows = [(key, _values_key(p.values), db.locations.stored(p.location)) for p in added]
     db.executemany("INSERT OR IGNORE INTO partitions VALUES (?, ?, ?)", rows)
 
 
-def drop_partitions(db: CatalogConnection, of: Table, values: Sequence[tuple[str | None, ...]]) -> None:
+def drop_partitions(
+    db: CatalogConnection, of: Table, values: Sequence[tuple[str | None, ...]], dropper: TxnId | None = None
+) -> None:
+    """`dropper` is the transaction of the drop, which may have a write ID of the table."""
+    partition_change_rows.note(db, table_id(db, of), values, ChangeKind.DROPPED, dropper)
     _forget_partitions(db, of, values)
     written_rows.forget_partitions(db, table_id(db, of), values)
     for each in values:
@@ -322,6 +342,8 @@ def replace_partitions(
     if not is_move:
         elsewhere = [values for values, new in replaced.items() if places.get(values) != new.location]
         written_rows.forget_partitions(db, table_id(db, of), elsewhere)
+        renamed = [each for old, new in replaced.items() if old != new.values for each in (old, new.values)]
+        partition_change_rows.note(db, table_id(db, of), [*elsewhere, *renamed], ChangeKind.DROPPED)
     _forget_partitions(db, of, list(replaced))
     known = {p.values for p in partitions(db, of)}
     for old, new in replaced.items():

@@ -15,7 +15,7 @@ from acidsql.metastore.sqlite.locations import (
     stored_warehouse,
 )
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -185,7 +185,21 @@ _UPGRADE_TO_9 = (
     "CREATE INDEX written_directories_by_txn ON written_directories (txn_id)",
 )
 
-_UPGRADE_TO_COMMIT_TIMES = (
+_UPGRADE_TO_10 = (
+    # Partitions that went or came, and the highest write ID of the table that is older, for readers of earlier
+    # versions (partition_change_rows.py). `part_values` is [] for the location of a table without partitions.
+    """CREATE TABLE partition_changes (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        part_values TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('dropped', 'added', 'found')),
+        write_id INTEGER NOT NULL,
+        PRIMARY KEY (table_id, part_values, kind)
+    ) WITHOUT ROWID""",
+    # Until now, nobody has recorded drops.
+    "INSERT INTO partition_changes SELECT id, '', 'dropped', next_write_id - 1 FROM tables",
+)
+
+_UPGRADE_TO_11 = (
     # When each write ID of a table committed, and what it did (commit_rows.py). Times are milliseconds since 1970.
     """CREATE TABLE committed_writes (
         table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
@@ -290,7 +304,8 @@ DDL = (
     *_UPGRADE_TO_7,
     *_UPGRADE_TO_8,
     *_UPGRADE_TO_9,
-    *_UPGRADE_TO_COMMIT_TIMES,
+    *_UPGRADE_TO_10,
+    *_UPGRADE_TO_11,
 )
 
 # The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
@@ -306,7 +321,8 @@ _UPGRADES = {
     6: _UPGRADE_TO_7,
     7: _UPGRADE_TO_8,
     8: _UPGRADE_TO_9,
-    9: _UPGRADE_TO_COMMIT_TIMES,
+    9: _UPGRADE_TO_10,
+    10: _UPGRADE_TO_11,
 }
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from acidsql.acid.table import MOVING, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.catalog import AdoptedWriteIds, Database, Partition, PartitionValues, Place, Redefinition
-from acidsql.metastore.sqlite import catalog_rows, statistics_rows
+from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
+from acidsql.metastore.sqlite import catalog_rows, partition_change_rows, statistics_rows
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
@@ -110,9 +111,13 @@ class SqliteCatalog:
         with self._file.reading() as db:
             return catalog_rows.partitions_named(db, table, values)
 
-    def add_partitions(self, table: Table, partitions: Sequence[Partition]) -> None:
+    def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
+        with self._file.reading() as db:
+            return partition_change_rows.changes(db, catalog_rows.same_table_id(db, table))
+
+    def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         with self._file.writing() as db:
-            catalog_rows.add_partitions(db, table, partitions)
+            catalog_rows.add_partitions(db, table, partitions, ChangeKind.FOUND if found else ChangeKind.ADDED)
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str | None, ...]]) -> None:
         with self._file.writing() as db:
@@ -120,7 +125,7 @@ class SqliteCatalog:
 
     def exchange_partition(self, partition: Partition, source: Redefinition, target: Redefinition) -> None:
         with self._file.writing() as db:
-            catalog_rows.add_partitions(db, target[0], [partition])
+            catalog_rows.add_partitions(db, target[0], [partition], ChangeKind.FOUND)
             catalog_rows.drop_partitions(db, source[0], [partition.values])
             for before, after in (source, target):
                 catalog_rows.alter_table(db, before, after)

@@ -320,7 +320,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFi
         with self._file.writing() as db:
             transaction_rows.require_open(db, txn)
             catalog_rows.same_table_id(db, table)
-            catalog_rows.drop_partitions(db, table, values)
+            catalog_rows.drop_partitions(db, table, values, txn)
             _commit_or_roll_back(db, txn, [CommittedWrite(table.database, table.name, "DROP PARTITION")])
 
     def abort(self, txn: TxnId) -> None:

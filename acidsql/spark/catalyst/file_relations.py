@@ -21,16 +21,24 @@ _AFTER: Final = "-after-the-snapshot"
 _IN: Final = ".in."
 _UNREADABLE: Final = re.compile(rf"(removed|replaced){_AFTER}:([^\s\"]*[^\s\".])")
 _SCAN: Final = "LogicalRelation"
+_STATUS: Final = "org.apache.hadoop.fs.FileStatus"
+_BLOCK: Final = 128 << 20
 
 
 def orc_scan(
-    spark: SparkSession, uris: Sequence[str], schema: str, options: Mapping[str, str], kept: int | None
+    spark: SparkSession,
+    uris: Sequence[str],
+    schema: str,
+    options: Mapping[str, str],
+    kept: int | None,
+    sizes: Sequence[int] | None = None,
 ) -> DataFrame:
-    """All columns of ORC files, each file listed once; `schema` is Spark's JSON. For `kept` see `scan_of`.
+    """All columns of ORC files; `schema` is Spark's JSON. For `kept` see `scan_of`. Spark lists each file once, or not
+    at all if it is told their `sizes` in bytes.
 
-    Raises STORAGE_FAILED if one of the files does not exist: Spark's index would leave it out and lose its rows.
+    Raises STORAGE_FAILED if a file that is listed does not exist: Spark's index would leave it out and lose its rows.
     """
-    return scan_of(spark, _relations(jvm(spark)).orc(spark._jsparkSession, uris, schema, options), kept)
+    return scan_of(spark, _relations(jvm(spark)).orc(spark._jsparkSession, uris, schema, options, sizes), kept)
 
 
 def file_index_references(frame: DataFrame) -> list[Any]:
@@ -56,7 +64,7 @@ def make_unreadable(spark: SparkSession, reference: Any, path: str, change: str)
     java = jvm(spark)
     first = known.keysIterator().next()
     location = java.java_class("org.apache.hadoop.fs.Path")(_unreadable(path, change))
-    status = java.java_class("org.apache.hadoop.fs.FileStatus")(1, False, 1, 1, 0, location)
+    status = java.java_class(_STATUS)(1, False, 1, 1, 0, location)
     known.clear()
     known.put(first, status)
 
@@ -82,16 +90,37 @@ class _Relations:
     def __init__(self, java: Jvm) -> None:
         self._java = java
 
-    def orc(self, jsession: Any, uris: Sequence[str], schema: str, options: Mapping[str, str]) -> Any:
+    def orc(
+        self,
+        jsession: Any,
+        uris: Sequence[str],
+        schema: str,
+        options: Mapping[str, str],
+        sizes: Sequence[int] | None,
+    ) -> Any:
         """A HadoopFsRelation of ORC files."""
         java = self._java
-        paths = self._scala_arrays.unsafeWrapArray(self._to_paths(java.texts(uris)))
+        array = self._to_paths(java.texts(uris))
+        paths = self._scala_arrays.unsafeWrapArray(array)
         given = java.scala_map(options)
-        index = self._file_index(jsession, paths, given, java.none, self._no_cache, self._no_partitions, java.none)
+        cache = self._no_cache if sizes is None else self._cache_of(jsession, array, sizes)
+        index = self._file_index(jsession, paths, given, java.none, cache, self._no_partitions, java.none)
+        if sizes is not None:
+            cache.invalidateAll()  # no other index looks into it
         if index.allFiles().size() != len(uris):
             self._raise_missing(index, uris)
         columns = java.data_type(schema)
         return self._relation(index, self._no_columns, columns, java.none, self._orc_format, given, jsession)
+
+    def _cache_of(self, jsession: Any, paths: Any, sizes: Sequence[int]) -> Any:
+        """A FileStatusCache of these files. It forgets them at once where the user has switched Spark's cache off."""
+        java = self._java
+        if not (java.has(names.STATUS_CACHES) and java.has(names.STATUS_CACHE)):
+            return self._no_cache
+        cache, status = java.scala_object(names.STATUS_CACHES).getOrCreate(jsession), java.java_class(_STATUS)
+        for path, size in zip(paths, sizes, strict=True):
+            cache.putLeafFiles(path, java.array(_STATUS, [status(size, False, 1, _BLOCK, 0, path)]))
+        return cache
 
     def _raise_missing(self, index: Any, uris: Sequence[str]) -> NoReturn:
         found = {str(status.getPath().toString()) for status in items(index.allFiles())}

@@ -186,6 +186,33 @@ class Jvm:
         """A scala.collection.immutable.Seq."""
         return self._converters.asScala(self.java_list(values)).toSeq()
 
+    def array(self, name: str, values: Sequence[object]) -> Any:
+        """An array of a Java class."""
+        made = self._gateway.new_array(self.java_class(name), len(values))
+        for number, value in enumerate(values):
+            made[number] = value
+        return made
+
+    def as_java(self, values: Any) -> Any:
+        """The java.util.List of a Seq of Scala's."""
+        return self._converters.asJava(values)
+
+    def some(self, value: object) -> Any:
+        """A scala.Some."""
+        return self.java_class("scala.Some")(value)
+
+    def function(self, known: SparkClass, method: str, of: Any, arguments: Sequence[object]) -> Any:
+        """A scala.Function0 that calls the one method of this name and number of parameters, of an instance of the
+        class, with the arguments. An exception that is not a RuntimeException comes wrapped from it."""
+        loader = self._view.java.lang.Thread.currentThread().getContextClassLoader()
+        of_class = (m for m in loader.loadClass(known.name).getMethods() if m.getName() == method)
+        found = next(m for m in of_class if m.getParameterCount() == len(arguments))
+        given = self.array("java.lang.Object", arguments)
+        handles = self.java_class("java.lang.invoke.MethodHandles")
+        bound = handles.insertArguments(handles.publicLookup().unreflect(found).bindTo(of), 0, given)
+        proxies = self.java_class("java.lang.invoke.MethodHandleProxies")
+        return proxies.asInterfaceInstance(loader.loadClass("scala.Function0"), bound)
+
     def scala_map(self, texts: Mapping[str, str]) -> Any:
         """A scala.collection.immutable.Map."""
         return getattr(self.scala_maps, "from")(self._converters.asScala(self.java_map(texts)))

@@ -57,7 +57,9 @@ DATASET: Final = SparkClass(
 )
 EXPRESSION_UTILS: Final = SparkClass(f"{_SQL}.classic.ExpressionUtils", ("column/1", "expression/1"))
 SHARED_STATE: Final = SparkClass(f"{_SQL}.internal.SharedState", ("activeStreamingQueries/0",), is_required=False)
-SESSION_STATE: Final = SparkClass(f"{_SQL}.internal.SessionState", ("catalog/0", "conf/0", "newHadoopConf/0"))
+SESSION_STATE: Final = SparkClass(
+    f"{_SQL}.internal.SessionState", ("catalog/0", "conf/0", "newHadoopConf/0", "newHadoopConfWithOptions/1")
+)
 SQL_CONF: Final = SparkClass(f"{_SQL}.internal.SQLConf", ("setConf/1", "settings/0"))
 SQL_CONF_OBJECT: Final = SparkClass(f"{_SQL}.internal.SQLConf$", ("containsConfigKey/1", "isStaticConfigKey/1"))
 QUERY_EXECUTION: Final = SparkClass(
@@ -98,8 +100,19 @@ FILE_RELATION: Final = SparkClass(f"{_SOURCES}.HadoopFsRelation", ("new/7", "loc
 LOGICAL_RELATION: Final = SparkClass(f"{_SOURCES}.LogicalRelation", ("relation/0",))
 LOGICAL_RELATION_OBJECT: Final = SparkClass(f"{_SOURCES}.LogicalRelation$", ("apply/2",))
 NO_CACHE: Final = SparkClass(f"{_SOURCES}.NoopCache$")
+STATUS_CACHES: Final = SparkClass(f"{_SOURCES}.FileStatusCache$", ("getOrCreate/1",), is_required=False)
+STATUS_CACHE: Final = SparkClass(
+    f"{_SOURCES}.FileStatusCache", ("putLeafFiles/2", "invalidateAll/0"), is_required=False
+)
 PARTITION_SPEC: Final = SparkClass(f"{_SOURCES}.PartitionSpec$", ("emptySpec/0",))
 ORC_FORMAT: Final = SparkClass(f"{_SOURCES}.orc.OrcFileFormat", ("new/0",))
+PARQUET_FORMAT: Final = SparkClass(f"{_SOURCES}.parquet.ParquetFileFormat", ("new/0",), is_required=False)
+TEXT_FORMAT: Final = SparkClass(f"{_SOURCES}.text.TextFileFormat", ("new/0",), is_required=False)
+OUTPUT_SPEC: Final = SparkClass(f"{_SOURCES}.FileFormatWriter$OutputSpec", ("new/3",), is_required=False)
+MANIFEST_PROTOCOL: Final = SparkClass(
+    f"{_SQL}.execution.streaming.ManifestFileCommitProtocol", ("new/2", "setupManifestOptions/2"), is_required=False
+)
+SQL_EXECUTION: Final = SparkClass(f"{_SQL}.execution.SQLExecution$", ("withNewExecutionId/3",), is_required=False)
 VIEW_HELPER: Final = SparkClass(
     f"{_SQL}.execution.command.ViewHelper", ("createTemporaryViewRelation/9",), is_required=False
 )
@@ -115,6 +128,7 @@ COMMON_CLASSES: Final = (
     *(LOGICAL_PLAN, FILTER, PROJECT, AGGREGATE, RANGE, TREE_PATTERN),
     *(FILE_INDEX, FILE_RELATION, LOGICAL_RELATION, LOGICAL_RELATION_OBJECT, NO_CACHE, PARTITION_SPEC, ORC_FORMAT),
     *(VIEW_HELPER, SOURCE_STRATEGY, SHARED_STATE),
+    *(STATUS_CACHES, STATUS_CACHE, PARQUET_FORMAT, TEXT_FORMAT, OUTPUT_SPEC, MANIFEST_PROTOCOL, SQL_EXECUTION),
 )
 """The classes and members that acidsql calls in the same way on every version of Spark that it supports."""
 

@@ -14,29 +14,49 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst.names import COMMON_CLASSES, SparkClass
 
 SUPPORTED: Final = "4.0 to 4.3"
-_ORC_FILTERS: Final = "org.apache.spark.sql.execution.datasources.orc.OrcFilters"
+_SOURCES: Final = "org.apache.spark.sql.execution.datasources"
+_ORC_FILTERS: Final = f"{_SOURCES}.orc.OrcFilters"
+_FILE_WRITER: Final = f"{_SOURCES}.FileFormatWriter$"
+_STREAMING: Final = "org.apache.spark.sql.execution.streaming"
 _NAMED: Final = 4
 """How many missing names an error lists."""
 
 
 class Shim40:
-    """Spark 4.0, 4.1 and 4.2."""
+    """Spark 4.0."""
 
     first = (4, 0)
     """The first version that the shim is for."""
     orc_filters = SparkClass(_ORC_FILTERS, ("createFilter/2",), is_required=False)
+    file_writer = SparkClass(_FILE_WRITER, ("write/11",), is_required=False)
+    sink_log = SparkClass(f"{_STREAMING}.FileStreamSinkLog", ("new/4",), is_required=False)
 
     @property
     def classes(self) -> tuple[SparkClass, ...]:
         """The classes that acidsql calls on these versions."""
-        return (*COMMON_CLASSES, self.orc_filters)
+        return (*COMMON_CLASSES, self.orc_filters, self.file_writer, self.sink_log)
 
     def more_filter_arguments(self, orc_filters: Any) -> tuple[Any, ...]:
         """What OrcFilters.createFilter takes after the schema and the filters."""
         return ()
 
+    def more_writer_arguments(self, file_writer: Any) -> tuple[Any, ...]:
+        """What FileFormatWriter.write takes after the number of static partition columns."""
+        return ()
 
-class Shim43(Shim40):
+
+class Shim41(Shim40):
+    """Spark 4.1 and 4.2."""
+
+    first = (4, 1)
+    file_writer = SparkClass(_FILE_WRITER, ("write/12", "write$default$12/0"), is_required=False)
+    sink_log = SparkClass(f"{_STREAMING}.sinks.FileStreamSinkLog", ("new/4",), is_required=False)
+
+    def more_writer_arguments(self, file_writer: Any) -> tuple[Any, ...]:
+        return (getattr(file_writer, "write$default$12")(),)
+
+
+class Shim43(Shim41):
     """Spark 4.3, and later versions until they differ."""
 
     first = (4, 3)
@@ -46,7 +66,7 @@ class Shim43(Shim40):
         return (getattr(orc_filters, "createFilter$default$3")(),)
 
 
-SHIMS: Final[tuple[Shim40, ...]] = (Shim40(), Shim43())
+SHIMS: Final[tuple[Shim40, ...]] = (Shim40(), Shim41(), Shim43())
 """From the oldest version to the newest."""
 
 

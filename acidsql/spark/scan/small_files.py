@@ -1,21 +1,24 @@
-"""Small files of a scan, read from fewer copies that have the stripes of several.
+"""Small files of a scan, read from fewer copies on this machine's disk that have the stripes of several.
 
 Streams and DML leave many small files behind until a compaction merges them. Spark opens each of them, which takes
-longer than a copy of its bytes (acidsql.storage.orc.copies). Files of several partitions stay apart: a row gets its
-partition from its file.
+longer than a copy of its bytes (acidsql.storage.orc.copies). From an object store Spark reads a file with five requests
+one behind the other, where a copy takes one, and files are copied side by side. Files of several partitions stay apart:
+a row gets its partition from its file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark import SparkContext
 
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
-from acidsql.storage.local_files import LocalFiles
+from acidsql.storage.file_systems import FileSystem, NewEnd
+from acidsql.storage.hadoop_files import HadoopFiles
 from acidsql.storage.orc.copies import ReadableFiles, needs_another_end
 from acidsql.storage.orc.stripe_appending import movable
 from acidsql.storage.orc.tail import Tail
@@ -28,6 +31,19 @@ _OF_COPY: Final = 8 * 1024 * 1024
 """About the largest size of a copy. A new file only makes the last copy out of date."""
 _OF_SCAN: Final = 32 * 1024 * 1024
 """Bytes that a scan copies at most."""
+_SMALL_IN_STORE: Final = 8 * 1024 * 1024
+"""The largest file of an object store that is copied. Spark could read fewer columns, and would wait longer."""
+_THREADS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Which files a scan copies. `at_once` are the copies that are made side by side."""
+
+    largest: int
+    least: int
+    of_scan: int
+    at_once: int
 
 
 def runs_in_one_process(context: SparkContext) -> bool:
@@ -43,25 +59,45 @@ def joined(bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles)
     A scan that asks for row IDs or the names of files gets the files themselves: a write in place takes the rows of
     each file in their order.
     """
-    if not isinstance(bound.files, LocalFiles) or bound.scan.row_id or bound.scan.file_name:
+    limits = _limits(bound.files, files)
+    if limits is None or bound.scan.row_id or bound.scan.file_name:
         return list(files)
-    room = _OF_SCAN
+    room = limits.of_scan
     alike: dict[Hashable, list[tuple[SourceFile, Tail]]] = {}
     for file in files:
-        kind = None if file.tail is None or file.size > min(_SMALL, room) else _kind(file.tail)
+        kind = None if file.tail is None or file.size > min(limits.largest, room) else _kind(file.tail)
         if file.tail is not None and kind is not None:
             room -= file.size
             alike.setdefault((file.part, kind), []).append((file, file.tail))
     replaced: dict[str, SourceFile | None] = {}
-    for group in (g for of_kind in alike.values() for g in _groups(of_kind) if len(g) >= _LEAST):
-        with suppress(OSError):  # without room for a copy, Spark reads the files
-            copy = copies.joined(bound.files, [(f.sized, t) for f, t in group])
+    groups = [g for of_kind in alike.values() for g in _groups(of_kind) if len(g) >= limits.least]
+    with ThreadPoolExecutor(limits.at_once) as pool:
+        made = pool.map(lambda group: _copy(bound.files, group, copies), groups)
+        for group, copy in zip(groups, made, strict=True):
             if copy is not None:
                 replaced |= dict.fromkeys((f.path for f, _ in group), None)
-                first = group[0][0]
-                replaced[first.path] = replace(first, path=copy.path, size=copy.size, tail=None, copy_of=first.origin)
+                replaced[group[0][0].path] = copy
     read = (replaced.get(f.path, f) for f in files)
     return [f for f in read if f is not None]
+
+
+def _limits(store: FileSystem, files: Sequence[SourceFile]) -> _Limits | None:
+    """None where Hadoop's client would pass the content of each file through the JVM."""
+    if isinstance(store, HadoopFiles):
+        return None
+    if files and store.new_end(files[0].path) is NewEnd.IN_A_COPY:
+        return _Limits(_SMALL_IN_STORE, 1, _OF_SCAN, _THREADS)
+    return _Limits(_SMALL, _LEAST, _OF_SCAN, 1)
+
+
+def _copy(store: FileSystem, group: Sequence[tuple[SourceFile, Tail]], copies: ReadableFiles) -> SourceFile | None:
+    """One file in the place of a group; None where there is no room for a copy, and Spark reads the files."""
+    first = group[0][0]
+    with suppress(OSError):
+        copy = copies.joined(store, [(f.sized, t) for f, t in group])
+        if copy is not None:
+            return replace(first, path=copy.path, size=copy.size, tail=None, copy_of=first.origin)
+    return None
 
 
 def _kind(tail: Tail) -> Hashable | None:

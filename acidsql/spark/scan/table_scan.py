@@ -254,7 +254,7 @@ def _plain_rows_with_ids(spark: SparkSession, bound: BoundScan, files: Sequence[
     names, narrower = files[0].names, files[0].narrower
     types = types_in_file(bound.table, names, narrower)
     schema = file_schema(types).json()
-    rows = load_orc_exactly(copy_with(spark, FILE_PER_TASK | ANY_CASE), [f.path for f in files], schema)
+    rows = _orc(copy_with(spark, FILE_PER_TASK | ANY_CASE), files, schema)
     facts = file_facts(files, metadata_column(names))
     row_id = (facts.write_id, facts.bucket, f"{facts.first_row} + {ROW_NUMBER}")
     return _with_facts(spark, bound, rows, files, facts, row_id, table_columns(bound.table, names, None, narrower))
@@ -319,7 +319,6 @@ def _events(
 
     The frame has at least the ACID columns in `wanted`. `read` are the files with the same events that Spark reads.
     """
-    paths = [f.path for f in read or files]
     is_known = not files[0].hidden and all(f.is_all(operation) for f in files)
     by_case = _tells_by_case(files, types)
     unread = [name for name in ACID_FIELDS[:-1] if name not in wanted] if is_known and by_case else []
@@ -332,8 +331,8 @@ def _events(
     cheapest = cheapest_column(types)
     if is_known:
         kept = [name for name, _ in types].index(cheapest)
-        return load_orc_exactly(spark, paths, schema, options, kept)
-    events = load_orc_exactly(spark, paths, schema, options)
+        return _orc(spark, read or files, schema, options, kept)
+    events = _orc(spark, read or files, schema, options)
     leaf = f"`row`.{name_sql(cheapest)}"
     return where(
         events,
@@ -348,13 +347,23 @@ def _tells_by_case(files: Sequence[SourceFile], columns: Sequence[tuple[str, t.D
     return not has_structs and all(f.has_hives_names for f in files)
 
 
+def _orc(
+    spark: SparkSession,
+    files: Sequence[SourceFile],
+    schema: str,
+    options: Mapping[str, str] | None = None,
+    kept: int | None = None,
+) -> DataFrame:
+    return load_orc_exactly(spark, [f.path for f in files], schema, options, kept, [f.size for f in files])
+
+
 def _read_format(spark: SparkSession, scan: Scan, files: Sequence[SourceFile], schema: t.StructType) -> DataFrame:
     table, paths = scan.table, [f.path for f in files]
     match table.file_format:
         case "orc":
             # Spark's own push-down is off: it fails on a scalar subquery that gives NULL (OrcFilters).
             options = search_options(spark, scan, files)
-            return load_orc_exactly(copy_with(spark, ANY_CASE), paths, schema.json(), options)
+            return _orc(copy_with(spark, ANY_CASE), files, schema.json(), options)
         case "parquet":
             reader = copy_with(spark, ANY_CASE).read.schema(schema).options(**files[0].times.reader_options)
             return load_exactly(reader, "parquet", paths)

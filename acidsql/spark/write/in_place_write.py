@@ -21,5 +21,5 @@ def stage_in_place(write: EventWrite) -> list[StagedFile]:
     slots = slot_a_task([Slot(n, b) for n in range(len(plan.branches)) for b in sorted(write.buckets)], 1)
     placed = placed_events(write.events, plan, slots, new_bucket=OLD_FILE)
     rows = finished_events(placed, plan, target.statement_ids, target.write_id)
-    save(rows, plan.target, target.files, target.staging, staging_columns(plan), FILE_PER_TASK)
-    return finish_staged(target, slots.by_code())
+    written = save(rows, plan.target, target.files, target.staging, staging_columns(plan), FILE_PER_TASK)
+    return finish_staged(target, written, slots.by_code())

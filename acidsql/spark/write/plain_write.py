@@ -25,5 +25,5 @@ def stage_plain(write: EventWrite, strategy: Plain) -> list[StagedFile]:
     values = [f"{partition_text(name_sql(c.name), c)} AS {name_sql(name)}" for name, c in texts.items()]
     # Behind the projection: between two, Spark would copy each row once more.
     rows = filed(rows, (*values, *map(name_sql, buckets)), table).coalesce(strategy.most_tasks)
-    save(rows, table, target.files, target.staging, [*texts, *buckets])
-    return finish_staged(target, None)
+    written = save(rows, table, target.files, target.staging, [*texts, *buckets])
+    return finish_staged(target, written, None)

@@ -24,8 +24,8 @@ def stage_shuffled(write: EventWrite, strategy: Shuffled) -> list[StagedFile]:
     plan, target = write.plan, write.target
     slots = assign_slots(plan.branches, write.buckets, strategy.tasks, plan.target.bucket_count)
     rows = _arranged_events(write.events, plan, slots, target.statement_ids, target.write_id)
-    save(rows, plan.target, target.files, target.staging, staging_columns(plan))
-    return finish_staged(target, slots.by_code())
+    written = save(rows, plan.target, target.files, target.staging, staging_columns(plan))
+    return finish_staged(target, written, slots.by_code())
 
 
 def _arranged_events(

@@ -10,14 +10,17 @@ from typing import Final
 
 from pyspark.sql import DataFrame, DataFrameWriter
 
+from acidsql.acid.data_files import File
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.catalyst.direct_writes import can_write_directly, write_directly
 from acidsql.spark.engine import settings_of_write
 from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.write.event_rows import plain_rows
 from acidsql.spark.write.shared_directories import require_shared
 from acidsql.storage.file_systems import FileSystem, is_local
 from acidsql.storage.orc.orc_footers import writer_options
+from acidsql.writing.task_files import listed
 
 SPARK_FORMATS: Final = {"orc": "orc", "parquet": "parquet", "textfile": "text"}
 """Spark's names of the file formats that can be written."""
@@ -36,8 +39,9 @@ def save(
     staging: str,
     partition_by: Sequence[str],
     settings: Mapping[str, str] | None = None,
-) -> None:
+) -> list[File]:
     """Writes events, or the rows of a table that is not full ACID, in their order and by the columns `partition_by`.
+    Gives the files, with paths relative to the staging directory.
 
     `settings` are Spark's for this write and the scans that it runs.
 
@@ -47,14 +51,19 @@ def save(
     check_format(table)
     if not table.is_full_acid:
         rows = plain_rows(rows, table, partition_by)
-    writer = rows.write.mode("overwrite").options(**writer_options(table))
+    spark, options, file_format = rows.sparkSession, writer_options(table), SPARK_FORMATS[table.file_format]
+    if not is_local(staging) and can_write_directly(spark):
+        with settings_of_write(spark, settings or {}):
+            return write_directly(rows, file_format, with_scheme(staging), options, partition_by)
+    writer = rows.write.mode("overwrite").options(**options)
     if is_local(staging):
-        require_shared(rows.sparkSession, files, table.location, staging)
+        require_shared(spark, files, table.location, staging)
         writer = _without_processes(writer, files, staging)
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer = writer.partitionBy(*partition_by) if partition_by else writer
-    with settings_of_write(rows.sparkSession, settings or {}):
-        writer.format(SPARK_FORMATS[table.file_format]).save(with_scheme(staging))
+    with settings_of_write(spark, settings or {}):
+        writer.format(file_format).save(with_scheme(staging))
+    return listed(files, staging)
 
 
 def check_format(table: Table) -> None:

@@ -11,7 +11,7 @@ that makes no rows:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
@@ -23,6 +23,7 @@ from pyarrow import orc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
+from acidsql.acid.data_files import File
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_names import DEFAULT_PARTITION
 from acidsql.acid.row_id import encode_bucket
@@ -61,7 +62,7 @@ from acidsql.storage.orc.orc_footers import adds_acid_columns
 from acidsql.writing.event_files import write_placed
 from acidsql.writing.file_slots import SLOT, Slots, assign_slots, slots_by_task
 from acidsql.writing.placed_columns import OLD_BUCKET, OLD_ROW, OLD_WRITE_ID, PLACE_DIRECTORY, staging_columns
-from acidsql.writing.publishing import StagedFile, WriteTarget, finish_staged, staged_files, staged_values
+from acidsql.writing.publishing import StagedFile, WriteTarget, finish_staged, staged_values
 
 _TASK: Final = "spark_partition_id()"
 _OPEN_TOGETHER: Final = {CONCURRENT_WRITERS: str(OPEN_FILES)}
@@ -107,7 +108,8 @@ class Aside:
         return reduce(DataFrame.unionAll, self._frames(spark, plan))
 
     def _frames(self, spark: SparkSession, plan: WritePlan) -> Iterator[DataFrame]:
-        for (branch, place), parts in groupby(sorted(self.parts, key=lambda p: p.of), lambda p: p.of):
+        for (branch, place), of_place in groupby(sorted(self.parts, key=lambda p: p.of), lambda p: p.of):
+            parts = list(of_place)
             columns = {
                 BRANCH: str(branch),
                 ROW_ID: f"CAST(struct({', '.join(_ROW_ID)}) AS {ROW_ID_TYPE})",
@@ -116,7 +118,7 @@ class Aside:
                 columns[PLACE] = "CAST(NULL AS INT)" if place < 0 else str(place)
             for column in plan.target.all_columns:
                 columns[column.name] = f"CAST(NULL AS {ddl(query_type(parse_type(column.type)))})"
-            rows = load_orc_exactly(spark, [p.path for p in parts], _SCHEMA.json())
+            rows = load_orc_exactly(spark, [p.path for p in parts], _SCHEMA.json(), sizes=[p.size for p in parts])
             yield select(rows, (f"{value} AS {name_sql(name)}" for name, value in columns.items()))
 
     def placed(self, files: FileSystem, plan: WritePlan, slots: Slots) -> Any:
@@ -158,14 +160,14 @@ def _stage_inserts(write: EventWrite, strategy: InEachTask) -> list[StagedFile]:
     if adds_acid_columns(target.files, plan.target):
         # Behind the projection: between two, Spark would copy each row once more.
         rows = filed(with_constraints(write.events), (), plan.target).coalesce(strategy.most_tasks)
-        save(rows, plan.target, target.files, target.staging, ())
-        return finish_staged(target, None, lack_acid_columns=True)
+        written = save(rows, plan.target, target.files, target.staging, ())
+        return finish_staged(target, written, None, lack_acid_columns=True)
     bucket = f"shiftleft({_TASK}, 16) | {encode_bucket(0, target.statement_ids[0])}"
     events = with_constraints(write.events.coalesce(strategy.most_tasks))
     columns = insert_event(NEW_WRITE_ID, bucket, ROW_NUMBER, NEW_WRITE_ID)
     rows = filed(with_write_id(events, target.write_id), columns, plan.target)
-    save(rows, plan.target, target.files, target.staging, ())
-    return finish_staged(target, None)
+    written = save(rows, plan.target, target.files, target.staging, ())
+    return finish_staged(target, written, None)
 
 
 def _stage_new_rows(write: EventWrite, strategy: InEachTask) -> tuple[list[StagedFile], Aside]:
@@ -176,8 +178,9 @@ def _stage_new_rows(write: EventWrite, strategy: InEachTask) -> tuple[list[Stage
     # Each branch numbers its new rows for itself: none has a gap.
     numbers = " ".join(f"WHEN {number} THEN {ROW_NUMBER}" for number in range(len(plan.branches)))
     rows = finished_events(placed, plan, target.statement_ids, target.write_id, f"CASE `{BRANCH}` {numbers} END")
-    save(rows, plan.target, target.files, target.staging, staging_columns(plan), _OPEN_TOGETHER)
-    return finish_staged(target, slots.by_code(), EventKind.INSERT), Aside(tuple(_set_aside(plan, target)))
+    written = save(rows, plan.target, target.files, target.staging, staging_columns(plan), _OPEN_TOGETHER)
+    finished = finish_staged(target, written, slots.by_code(), EventKind.INSERT)
+    return finished, Aside(tuple(_set_aside(plan, target, written)))
 
 
 def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[StagedFile]:
@@ -197,9 +200,9 @@ def _stage_deletes(write: EventWrite, aside: Aside, facts: WriteFacts) -> list[S
             assert_never(step)
 
 
-def _set_aside(plan: WritePlan, target: WriteTarget) -> Iterator[_Part]:
+def _set_aside(plan: WritePlan, target: WriteTarget, written: Sequence[File]) -> Iterator[_Part]:
     """The staged files of branches other than INSERT."""
-    for file in staged_files(target):
+    for file in written:
         columns = staged_values(file.path.rpartition("/")[0])
         branch, place = int(columns[SLOT]), columns.get(PLACE_DIRECTORY, DEFAULT_PARTITION)
         if plan.branches[branch].kind is not EventKind.INSERT:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -22,10 +23,13 @@ from urllib.parse import urlparse
 from acidsql.storage.file_identity import same_file, sized
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.hadoop_files import FILE_ERRORS
+from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.rewrite import encode_end, encode_second_end, instants_named, with_clear_names
 from acidsql.storage.orc.stripe_appending import HEADER, stripe_bytes, together
 from acidsql.storage.orc.tail import Tail
 
+_HERE: Final = LocalFiles()
+_THREADS: Final = 8
 _KEPT_BYTES: Final = 64 << 20
 """Bytes of copies of growing files and of several files that stay for the next statement although no frame reads
 them."""
@@ -69,19 +73,32 @@ class Copies:
         key = tuple(file for file, _ in originals)
         with self._lock:
             others = sum(copy.file.size for known, copy in self._made.items() if isinstance(known, tuple))
-            if key not in self._made and others + sum(file.size for file in key) > _MOST_JOINED:
+            if key in self._made:
+                found = self._find(key)
+                if found is not None:
+                    return found
+            elif others + sum(file.size for file in key) > _MOST_JOINED:
                 return None
-            return self._take(key, lambda: _Copy(files, self._joined(files, originals), of_whole=False))
+        contents = _contents(files, key)  # without the lock: others read at the same time
+        return self._take(key, lambda: _Copy(_HERE, self._joined(contents, originals), of_whole=False))
 
     def _take(self, original: SizedFile | tuple[SizedFile, ...], make: Callable[[], _Copy]) -> _Copy:
         with self._lock:
-            known = self._made.pop(original, None)
-            if known is not None and not known.files.exists(known.file.path):
-                known = None  # the system has cleaned its directory of temporary files
-            copy = known or make()
-            self._made[original] = copy  # as the newest
+            known = self._find(original)
+            if known is not None:
+                return known
+            copy = self._made[original] = make()
             copy.users += 1
             return copy
+
+    def _find(self, original: SizedFile | tuple[SizedFile, ...]) -> _Copy | None:
+        """A copy that was made before, for a lease; it is the newest now. The caller has the lock."""
+        known = self._made.pop(original, None)
+        if known is None or not known.files.exists(known.file.path):
+            return None  # the system may have cleaned its directory of temporary files
+        self._made[original] = known
+        known.users += 1
+        return known
 
     def give_back(self, copies: list[_Copy]) -> None:
         """Ends the use of copies, and removes those for which there is no room."""
@@ -97,13 +114,13 @@ class Copies:
                     with suppress(*FILE_ERRORS):
                         copy.files.delete(copy.file.path)
 
-    def _joined(self, files: FileSystem, originals: Sequence[tuple[SizedFile, Tail]]) -> SizedFile:
-        stripes = [stripe_bytes(_content(files, file), tail) for file, tail in originals]
+    def _joined(self, contents: Sequence[bytes], originals: Sequence[tuple[SizedFile, Tail]]) -> SizedFile:
+        """A file of this machine with the stripes of several files."""
+        stripes = [stripe_bytes(content, tail) for content, (_, tail) in zip(contents, originals, strict=True)]
         tail = together([(tail, len(data)) for (_, tail), data in zip(originals, stripes, strict=True)])
-        content = b"".join((HEADER, *stripes, encode_second_end(tail)))
-        to = f"{self._directory(files, originals[0][0].path)}/{uuid.uuid4().hex}"
-        files.write(to, content)
-        return _sized(files, to)
+        to = f"{self._directory(_HERE, '')}/{uuid.uuid4().hex}"
+        _HERE.write(to, b"".join((HEADER, *stripes, encode_second_end(tail))))
+        return _sized(_HERE, to)
 
     def _copy(self, files: FileSystem, file: SizedFile, tail: Tail) -> SizedFile:
         to = f"{self._directory(files, file.path)}/{uuid.uuid4().hex}"
@@ -176,9 +193,16 @@ ReadableFiles: TypeAlias = CopyLease | OriginalFiles
 """What gives the files that a reader opens in the place of a table's."""
 
 
-def _content(files: FileSystem, file: SizedFile) -> bytes:
-    with same_file(files, file, *FILE_ERRORS):
-        return files.read(file.path)
+def _contents(files: FileSystem, listed: Sequence[SizedFile]) -> list[bytes]:
+    def content(file: SizedFile) -> bytes:
+        checked = same_file(files, file, *FILE_ERRORS, only_errors=files.reads_opened)
+        with checked, files.open_listed(file) as opened:
+            return opened.read()
+
+    if isinstance(files, LocalFiles):
+        return [content(file) for file in listed]
+    with ThreadPoolExecutor(min(_THREADS, len(listed))) as pool:
+        return list(pool.map(content, listed))
 
 
 def _sized(files: FileSystem, path: str) -> SizedFile:

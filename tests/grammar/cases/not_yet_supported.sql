@@ -28,13 +28,6 @@ FROM t INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
 1 | FROM t INSERT OVERWRITE LOCAL DIRECTORY '/x' SELECT 1
   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-SELECT * FROM t VERSION AS OF 3
--->
-[NOT_YET_SUPPORTED] Time travel (AS OF) is not yet supported by acidsql.
-1 | SELECT * FROM t VERSION AS OF 3
-  |                               ^
-Hint: In Python, session.table and session.read_arrow read an earlier version.
-
 CREATE TEMPORARY FUNCTION f AS 'org.example.F' USING JAR '/f.jar'
 -->
 [NOT_YET_SUPPORTED] CREATE TEMPORARY FUNCTION .. USING JAR, FILE or ARCHIVE is not yet supported by acidsql.
@@ -47,13 +40,6 @@ CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIR
 [NOT_YET_SUPPORTED] SKEWED BY is not yet supported by acidsql.
 1 | CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIRECTORIES
   |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
-SELECT * FROM t FOR SYSTEM_VERSION AS OF 5 x
--->
-[NOT_YET_SUPPORTED] Time travel (AS OF) is not yet supported by acidsql.
-1 | SELECT * FROM t FOR SYSTEM_VERSION AS OF 5 x
-  |                                          ^
-Hint: In Python, session.table and session.read_arrow read an earlier version.
 
 SELECT * FROM t CHANGES FROM VERSION 5 TO VERSION 9
 -->

@@ -1,0 +1,82 @@
+"""AS OF: which version of a table a query reads, as the statement names it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from sqlglot import exp
+
+from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.grammar.dialect import span_of
+
+ASSUME_NO_DROPS: Final = "acidsql.history.assume.no.dropped.partitions"
+"""Setting: whether no partition was dropped where the metastore does not tell."""
+
+_DATE: Final = len("2026-11-01")
+_TIMES: Final = (
+    exp.DataType.Type.DATE,
+    exp.DataType.Type.TIMESTAMP,
+    exp.DataType.Type.TIMESTAMPTZ,
+    exp.DataType.Type.TIMESTAMPNTZ,
+    exp.DataType.Type.TIMESTAMPLTZ,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """A version of a table: the write ID up to which its writes are read, or the time up to which they were committed.
+    A time without an offset is one in the time zone of the session."""
+
+    point: int | datetime
+    assumes_no_drops: bool = False
+    """Whether the user says that no partition was dropped of which the metastore does not tell."""
+    span: Span | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        kind = "VERSION" if isinstance(self.point, int) else "TIMESTAMP"
+        return f"{kind} AS OF {self.point}"
+
+    def refused(self, reason: str) -> AcidSqlError:
+        """INVALID_PARAMETER for a version that cannot be read."""
+        return invalid(reason, self.span)
+
+
+def invalid(reason: str, span: Span | None) -> AcidSqlError:
+    """INVALID_PARAMETER for a version that cannot be read."""
+    return AcidSqlError(Condition.INVALID_PARAMETER, span=span, name="version", reason=reason)
+
+
+def as_of(node: exp.Version, source: str, *, assumes_no_drops: bool) -> AsOf:
+    """What a node of the tree names. Raises INVALID_PARAMETER."""
+    value, span = node.expression, _place(node, source)
+    point = _write_id(value, span) if node.name == "VERSION" else _time(value, span)
+    return AsOf(point, assumes_no_drops, span)
+
+
+def _place(node: exp.Version, source: str) -> Span | None:
+    """The place of the whole clause; None in the definition of a view, which is not part of the statement."""
+    return span_of(node, source) if "start" in node.meta else None
+
+
+def _write_id(value: exp.Expr, span: Span | None) -> int:
+    if isinstance(value, exp.Placeholder):
+        raise invalid("the value of its parameter is not known here, or is no integer", span)
+    negative = isinstance(value, exp.Neg)
+    number = value.this if negative else value
+    is_number = isinstance(number, exp.Literal) and not number.is_string and str(number.this).isdecimal()
+    if not is_number:
+        raise invalid("a version is a write ID of the table, which is an integer", span)
+    if negative:
+        raise invalid(f"-{number.this} is negative, and a write ID is not", span)
+    return int(number.this)
+
+
+def _time(value: exp.Expr, span: Span | None) -> datetime:
+    literal = value.this if isinstance(value, exp.Cast) and value.to.this in _TIMES else value
+    if isinstance(literal, exp.Literal) and literal.is_string and len(literal.name) >= _DATE:
+        with suppress(ValueError):
+            return datetime.fromisoformat(literal.name)
+    raise invalid("a time is written as '2026-11-01 00:00:00', with or without the offset of its time zone", span)

@@ -1,0 +1,77 @@
+SELECT * FROM t VERSION AS OF 3
+-->
+Query(tree=SELECT * FROM t VERSION AS OF 3)
+tables: t
+
+SELECT * FROM t FOR VERSION AS OF 3 AS x JOIN d.t FOR SYSTEM_VERSION AS OF :v y ON x.id = y.id
+-->
+Query(tree=SELECT * FROM t VERSION AS OF 3 AS x JOIN d.t VERSION AS OF :v AS y ON x.id = y.id)
+tables: t d.t
+
+SELECT * FROM t TIMESTAMP AS OF '2026-11-01 00:00:00', t FOR SYSTEM_TIME AS OF DATE '2026-11-01' x
+-->
+Query(tree=SELECT * FROM t TIMESTAMP AS OF '2026-11-01 00:00:00' CROSS JOIN t TIMESTAMP AS OF DATE '2026-11-01' AS x)
+tables: t
+
+SELECT * FROM t version, u timestamp WHERE version.id = timestamp.id
+-->
+Query(tree=SELECT * FROM t AS version CROSS JOIN u AS timestamp WHERE version.id = timestamp.id)
+tables: t u
+
+MERGE INTO t USING t VERSION AS OF 3 s ON t.id = s.id WHEN MATCHED THEN DELETE
+-->
+Merge(target=t, alias=None, using=t VERSION AS OF 3 AS s, on=t.id = s.id, clauses=[MergeClause(when=MATCHED, condition=None, action=MergeDelete())])
+tables: t
+
+FROM t VERSION AS OF 3 x INSERT INTO u SELECT *
+-->
+MultiInsert(scanned=t VERSION AS OF 3 AS x, branches=[Insert(target=u, rows=SELECT *)])
+tables: u t
+
+SELECT * FROM t FOR VERSION 3
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near '3': expected AS OF after VERSION
+1 | SELECT * FROM t FOR VERSION 3
+  |                             ^
+
+SELECT * FROM t VERSION AS OF
+-->
+[PARSE_SYNTAX_ERROR] Syntax error at the end: a value is missing after AS OF
+1 | SELECT * FROM t VERSION AS OF
+  |                              ^
+
+UPDATE t VERSION AS OF 3 SET a = 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'VERSION': a version stands directly behind the name of a table that is only read
+1 | UPDATE t VERSION AS OF 3 SET a = 1
+  |          ^^^^^^^
+
+DELETE FROM t FOR SYSTEM_VERSION AS OF 3 WHERE a = 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'FOR': a version stands directly behind the name of a table that is only read
+1 | DELETE FROM t FOR SYSTEM_VERSION AS OF 3 WHERE a = 1
+  |               ^^^
+
+INSERT INTO t VERSION AS OF 3 SELECT 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'VERSION': a version stands directly behind the name of a table that is only read
+1 | INSERT INTO t VERSION AS OF 3 SELECT 1
+  |               ^^^^^^^
+
+MERGE INTO t VERSION AS OF 3 USING s ON t.id = s.id WHEN MATCHED THEN DELETE
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'VERSION': a version stands directly behind the name of a table that is only read
+1 | MERGE INTO t VERSION AS OF 3 USING s ON t.id = s.id WHEN MATCHED THEN DELETE
+  |              ^^^^^^^
+
+SELECT * FROM t x VERSION AS OF 3
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'VERSION': a version stands directly behind the name of a table that is only read
+1 | SELECT * FROM t x VERSION AS OF 3
+  |                   ^^^^^^^
+
+SELECT * FROM (SELECT 1) VERSION AS OF 3
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'VERSION': a version stands directly behind the name of a table that is only read
+1 | SELECT * FROM (SELECT 1) VERSION AS OF 3
+  |                          ^^^^^^^

@@ -1,0 +1,221 @@
+"""Random histories: what a reader saw after each statement is what VERSION AS OF reads later, or it is refused."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import pytest
+
+from acidsql.errors import AcidSqlError
+from acidsql.session import Session
+from acidsql.statements.results import ScanResult
+from tests.selection import every
+
+SEED: Final = int(os.environ.get("ACIDSQL_SEED", "0"))
+STEPS: Final = 12
+Rows: TypeAlias = list[tuple[object, ...]]
+Step: TypeAlias = Callable[[], None]
+
+ACID: Final = "'transactional'='true'"
+KINDS: Final = {
+    "bucketed": "(id int, v string) PARTITIONED BY (p int) CLUSTERED BY (id) INTO 2 BUCKETS STORED AS ORC"
+    f" TBLPROPERTIES ({ACID})",
+    "whole": f"(id int, v string) STORED AS ORC TBLPROPERTIES ({ACID})",
+    "insert_only": "(id int, v string) PARTITIONED BY (p int) STORED AS PARQUET"
+    f" TBLPROPERTIES ({ACID}, 'transactional_properties'='insert_only')",
+    "parted": f"(id int, v string) PARTITIONED BY (p int) STORED AS ORC TBLPROPERTIES ({ACID})",
+}
+
+
+@dataclass
+class History:
+    """A table with what each of its versions held. `safe` is the lowest version that must be readable."""
+
+    session: Session
+    other: Session
+    kind: str
+    chance: random.Random
+    then: dict[int, Rows] = field(default_factory=dict)
+    safe: int = 0
+    columns: int = 2
+    next_id: int = 0
+
+    @property
+    def is_partitioned(self) -> bool:
+        return self.kind != "whole"
+
+    @property
+    def version(self) -> int:
+        database = self.session._metastore
+        found = database.last_write_id(database.table("default", "t"))
+        assert found is not None
+        return int(found)
+
+    def run(self, text: str) -> None:
+        self.session.execute(text)
+
+    def step(self) -> Step:
+        """A random statement."""
+        weights: dict[Step, float] = {
+            self.insert: 6,
+            self.abort: 2,
+            self.interleave: 1,
+            self.minor: 2,
+            self.major: 0.4,
+            self.overwrite: 0.4,
+        }
+        if self.is_partitioned:
+            weights |= {self.add_partition: 1, self.drop_partition: 0.5}
+        if self.kind != "insert_only":
+            weights |= {self.update: 2, self.delete: 2, self.merge: 2, self.evolve: 2}
+        return self.chance.choices(list(weights), list(weights.values()))[0]
+
+    def values(self, count: int) -> str:
+        found = []
+        for _ in range(count):
+            self.next_id += 1
+            row = [str(self.next_id), f"'v{self.next_id}'", *["1.5"] * (self.columns - 2)]
+            found.append(f"({', '.join([*row, *([str(self.partition)] if self.is_partitioned else [])])})")
+        return ", ".join(found)
+
+    @property
+    def partition(self) -> int:
+        return self.chance.randrange(3)
+
+    def insert(self) -> None:
+        self.run(f"INSERT INTO t VALUES {self.values(self.chance.randint(1, 3))}")
+
+    def abort(self) -> None:
+        self.run("START TRANSACTION")
+        self.run(f"INSERT INTO t VALUES {self.values(1)}")
+        if self.kind != "insert_only":
+            self.run("DELETE FROM t WHERE id % 2 = 0")
+        self.run("ROLLBACK")
+
+    def interleave(self) -> None:
+        """Two writes, of which the first one commits last."""
+        self.other.execute("START TRANSACTION")
+        self.other.execute(f"INSERT INTO t VALUES {self.values(1)}")
+        first, known = self.version, self.next_id
+        self.insert()
+        self.other.execute("COMMIT")
+        self.then[first] = [row for row in self.now() if int(str(row[0])) <= known]
+
+    def update(self) -> None:
+        self.run(f"UPDATE t SET v = 'u{self.next_id}' WHERE id % 3 = {self.chance.randrange(3)}")
+
+    def delete(self) -> None:
+        self.run(f"DELETE FROM t WHERE id % 5 = {self.chance.randrange(5)}")
+
+    def merge(self) -> None:
+        base = self.chance.randint(0, max(self.version, 0))
+        if base < self.safe:
+            return
+        self.run(
+            f"MERGE INTO t USING (SELECT * FROM t VERSION AS OF {base} WHERE id % 2 = 0) s ON t.id = s.id"
+            " WHEN MATCHED THEN UPDATE SET v = concat(s.v, '+') WHEN NOT MATCHED THEN INSERT *"
+        )
+
+    def evolve(self) -> None:
+        self.columns += 1
+        self.run(f"ALTER TABLE t ADD COLUMNS (c{self.columns} double)")
+
+    def minor(self) -> None:
+        self.compact("minor")
+        if self.kind == "insert_only":
+            self.safe = self.version
+
+    def major(self) -> None:
+        self.compact("major")
+        self.safe = self.version
+
+    def compact(self, kind: str) -> None:
+        values = self.session._metastore.partition_values(self.session._metastore.table("default", "t"))
+        for clause in [f"PARTITION (p={value[0]})" for value in values] if self.is_partitioned else [""]:
+            self.run(f"ALTER TABLE t {clause} COMPACT '{kind}' AND WAIT")
+
+    def overwrite(self) -> None:
+        self.run(f"INSERT OVERWRITE TABLE t VALUES {self.values(2)}")
+        self.safe = self.version
+
+    def add_partition(self) -> None:
+        self.run(f"ALTER TABLE t ADD IF NOT EXISTS PARTITION (p={self.partition})")
+
+    def drop_partition(self) -> None:
+        self.run(f"ALTER TABLE t DROP IF EXISTS PARTITION (p={self.partition})")
+        self.safe = self.version
+
+    def now(self) -> Rows:
+        names = "id, v" + ", p" * self.is_partitioned
+        return arrow(self.session, f"SELECT {names} FROM t")
+
+
+def arrow(session: Session, query: str) -> Rows:
+    found = session.execute(query, rows_only=True)
+    assert isinstance(found, ScanResult)
+    return sorted(tuple(row.values()) for batch in found.batches for row in batch.to_pylist())
+
+
+def by_spark(session: Session, query: str) -> Rows:
+    return sorted(tuple(row) for row in session.sql(query).collect())
+
+
+def read(session: Session, query: str, how: Callable[[Session, str], Rows]) -> Rows | None:
+    """The rows of a query; None if it is refused for want of history."""
+    try:
+        return how(session, query)
+    except AcidSqlError as error:
+        if error.condition != "NOT_ENOUGH_HISTORY":
+            raise
+        return None
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("kind", "seed"), every(8, [(kind, SEED + n) for kind in KINDS for n in range(4)]))
+def test_every_readable_version_is_what_was_there_then(
+    session: Session, open_session: Callable[[], Session], kind: str, seed: int
+) -> None:
+    history = History(session, open_session(), kind, random.Random(f"{kind} {seed}"))
+    history.run(f"CREATE TABLE t {KINDS[kind]}")
+    history.then[0] = []
+    done = []
+    for _ in range(STEPS):
+        step = history.step()
+        step()
+        done.append(f"{history.version}: {step.__name__}")
+        history.then[history.version] = history.now()
+    told = f"{kind} {seed}: {', '.join(done)}"
+    names = "id, v" + ", p" * history.is_partitioned
+    readable = []
+    for version in range(history.version + 1):
+        then = history.then.get(version)
+        if then is None:
+            continue
+        found = read(session, f"SELECT {names} FROM t VERSION AS OF {version}", arrow)
+        assert found in (then, None), f"version {version} of {told}"
+        assert found is not None or version < history.safe, f"version {version} of {told}"
+        if found is not None:
+            readable.append(version)
+        elif version % 3 == 0:
+            assert read(session, f"SELECT {names} FROM t VERSION AS OF {version}", by_spark) is None, told
+    assert readable, told
+    _check_by_spark(history, readable, names, told)
+
+
+def _check_by_spark(history: History, readable: list[int], names: str, told: str) -> None:
+    """All readable versions in one query, their counts, and a join of two of them."""
+    session, then = history.session, history.then
+    chosen = readable[-6:]
+    all_rows = " UNION ALL ".join(f"SELECT {n} n, {names} FROM t VERSION AS OF {n}" for n in chosen)
+    assert by_spark(session, all_rows) == sorted((n, *row) for n in chosen for row in then[n]), told
+    counts = " UNION ALL ".join(f"SELECT {n} n, count(*) FROM t VERSION AS OF {n}" for n in chosen)
+    assert by_spark(session, counts) == [(n, len(then[n])) for n in chosen], told
+    first, second = readable[0], readable[-1]
+    joined = f"SELECT a.id, a.v, b.v w FROM t VERSION AS OF {first} a JOIN t VERSION AS OF {second} b ON a.id = b.id"
+    later = {row[0]: row[1] for row in then[second]}
+    expected = [(row[0], row[1], later[row[0]]) for row in then[first] if row[0] in later]
+    assert by_spark(session, joined) == expected, told
