@@ -24,6 +24,7 @@ from acidsql.grammar.statements import (
     CompactionOrder,
     CreateDatabase,
     Describe,
+    DescribeHistory,
     DropDatabase,
     DropTable,
     Name,
@@ -231,9 +232,11 @@ def _database(shown: Node) -> Name | None:
     return clauses.name(name) if name else None
 
 
-def describe(node: Node, source: str) -> Describe:
+def describe(node: Node, source: str) -> Describe | DescribeHistory:
     described = node.parts[-1]
     assert isinstance(described, Node)
+    if described.rule == "described_history":
+        return _describe_history(described, source)
     detail = described.maybe("detail")
     shown = detail.span.text.upper() if detail else None
     if described.rule == "described_database":
@@ -255,6 +258,13 @@ def describe(node: Node, source: str) -> Describe:
         partition=clauses.partition_of(described),
         detail=shown,
     )
+
+
+def _describe_history(node: Node, source: str) -> Describe | DescribeHistory:
+    if not node.has("table"):  # a table whose name is history
+        return Describe(source, table=TableName(None, "history", node.span))
+    limit = node.maybe("history_limit")
+    return DescribeHistory(source, clauses.target(node), clauses.whole_number(limit.leaf("NUMBER")) if limit else None)
 
 
 def _function_name(node: Node) -> str:

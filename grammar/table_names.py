@@ -26,6 +26,7 @@ from acidsql.grammar.statements import (
     Default,
     Delete,
     Describe,
+    DescribeHistory,
     DropDatabase,
     DropFunction,
     DropMacro,
@@ -102,7 +103,7 @@ def _named(statement: Statement) -> Iterator[TableName]:
             yield statement.table
         case LoadData():
             yield statement.target
-        case Show() | Describe():
+        case Show() | Describe() | DescribeHistory():
             yield from (statement.table,) if statement.table else ()
         case CreateMacro():
             yield from _read(statement.body, frozenset())

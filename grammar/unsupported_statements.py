@@ -28,18 +28,12 @@ _STATEMENTS = (
     "SHOW EXTENDED TABLES",
     "DESCRIBE DATACONNECTOR", "SET ROLE", "SET AUTOCOMMIT",
     "MAP", "REDUCE",
-    "RESTORE TABLE", "DESCRIBE HISTORY", "DESC HISTORY",  # acidsql's own (docs/design/interface.md)
+    "RESTORE TABLE",  # acidsql's own (docs/design/interface.md)
     "EXPLAIN ANALYZE", "EXPLAIN REOPTIMIZATION", "EXPLAIN JOINCOST", "EXPLAIN COST", "EXPLAIN CODEGEN",
 )  # fmt: skip
 _SUPPORTED = {("EXPLAIN", "ANALYZE", "TABLE")}
 """The beginnings of statements that acidsql has, although they begin as one of those above."""
-_TABLE_NAMED_HISTORY = {("DESCRIBE", "HISTORY"), ("DESC", "HISTORY")}
-"""Whole statements, which describe a table of this name."""
-
-_DESCRIBED_HISTORY = "DESCRIBE `history` describes a table whose name is history."
 _HINTS: dict[tuple[str, ...], str] = {
-    ("DESCRIBE", "HISTORY"): _DESCRIBED_HISTORY,
-    ("DESC", "HISTORY"): _DESCRIBED_HISTORY,
     (
         "CREATE",
         "FUNCTION",
@@ -65,7 +59,7 @@ def refuse_foreign(lexed: Lexed) -> None:
         hint = "Each statement locks what it reads and writes; START TRANSACTION .. COMMIT keeps the locks of several."
         raise AcidSqlError(Condition.EXPLICIT_LOCKS, span=lexed.span(0), hint=hint)
     for length in range(len(words), 0, -1):
-        if words[:length] in _SUPPORTED or (words in _TABLE_NAMED_HISTORY and len(lexed.tokens) == len(words)):
+        if words[:length] in _SUPPORTED:
             return
         if words[:length] in _STARTS:
             span, feature = lexed.span(0, length - 1), " ".join(words[:length])

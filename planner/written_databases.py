@@ -59,7 +59,7 @@ def _written_tables(statement: s.Statement) -> Iterator[s.TableName]:
             yield from _named_by(statement.action)
         case s.InsertDirectory():
             return
-        case s.Query() | s.Explain() | s.Show() | s.Describe() | s.UseDatabase():
+        case s.Query() | s.Explain() | s.Show() | s.Describe() | s.DescribeHistory() | s.UseDatabase():
             return
         case s.SetSetting() | s.ResetSettings() | s.NoEffect():
             return

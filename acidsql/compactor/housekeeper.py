@@ -30,4 +30,5 @@ def keep_house(files_of: FilesOf, metastore: Metastore, keeper: CompactionKeeper
     remove_leftovers(metastore, files_of)
     keeper.forget_aborted()
     keeper.purge_compactions(retention(settings))
+    keeper.forget_commits()
     return Kept(aborted, revoked)

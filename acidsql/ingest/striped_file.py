@@ -15,6 +15,7 @@ from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.file_identity import file_identity
 from acidsql.ingest.orc_parts import Part, event_part, plain_part
+from acidsql.storage.orc.commit_notes import commit_note
 from acidsql.storage.orc.orc_footers import Key, insert_keys, user_metadata
 from acidsql.storage.orc.rewrite import encode_second_end, with_user_metadata
 from acidsql.storage.orc.stripe_appending import HEADER, first_stripes, with_stripes
@@ -111,7 +112,8 @@ class StripedFile:
 
     def _end(self, tail: Tail, keys: tuple[Key, ...]) -> bytes:
         if self._table.is_full_acid:
-            tail = with_user_metadata(tail, user_metadata(tail.rows, keys, is_delete=False))
+            metadata = user_metadata(tail.rows, keys, is_delete=False)
+            tail = with_user_metadata(tail, {**metadata, **commit_note("STREAM")})
         return encode_second_end(tail)
 
     def _keys(self, write_id: WriteId, part: Part) -> list[Key]:

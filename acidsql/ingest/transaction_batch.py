@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 
@@ -23,6 +24,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.ingest.delta_files import BatchFiles
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.lock_components import LockComponent, Operation
 from acidsql.metastore.locks import Patience
 from acidsql.metastore.streams import StreamProgress
@@ -136,7 +138,9 @@ class TransactionBatch:
         """Ends the batch: its files get no more rows, and its unused transactions commit without any."""
         unused, self._unused = self._unused, deque()
         self.files.close()
-        _end_all(self._metastore.commit, [r.txn for r in unused if r.txn not in self._gone])
+        writes = [_stream_write(self.table, 0)]
+        commit = partial(self._metastore.commit, writes=writes)
+        _end_all(commit, [r.txn for r in unused if r.txn not in self._gone])
 
 
 @dataclass(slots=True)
@@ -211,7 +215,7 @@ class StreamTransaction:
                     for name, count in self.batch.files.made(self.reserved.write_id, place)
                 ],
             )
-        self.metastore.commit(txn, progress=progress)
+        self.metastore.commit(txn, progress=progress, writes=[_stream_write(table, self.rows)])
         self.batch.ended()
 
     def abort(self) -> None:
@@ -278,3 +282,7 @@ def _end_all(end: Callable[[TxnId], None], txns: Iterable[TxnId]) -> None:
     for txn in txns:
         with suppress(AcidSqlError):  # without a heartbeat the transaction ends by itself
             end(txn)
+
+
+def _stream_write(table: Table, rows: int) -> CommittedWrite:
+    return CommittedWrite(table.database, table.name, "STREAM", inserted=rows, updated=0, deleted=0)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from acidsql.metastore.basic_statistics import StatisticsKeeper
 from acidsql.metastore.catalog import Catalog
+from acidsql.metastore.commit_history import CommitHistory
 from acidsql.metastore.compactions import CompactionKeeper, CompactionQueue
 from acidsql.metastore.locks import LockKeeper
 from acidsql.metastore.streams import StreamKeeper
@@ -15,7 +16,15 @@ from acidsql.metastore.written_files import WrittenFiles
 
 
 class Metastore(
-    Catalog, StatisticsKeeper, TransactionClient, LockKeeper, WrittenFiles, CompactionQueue, StreamKeeper, Protocol
+    Catalog,
+    StatisticsKeeper,
+    TransactionClient,
+    CommitHistory,
+    LockKeeper,
+    WrittenFiles,
+    CompactionQueue,
+    StreamKeeper,
+    Protocol,
 ):
     """The subjects of its base classes as one connection, usable from several threads.
 

@@ -240,6 +240,10 @@ class CompactionKeeper(CompactionQueue, Protocol):
         """Removes old entries from the history."""
         ...
 
+    def forget_commits(self) -> None:
+        """Forgets the commits of versions that nobody can read any more, but for the last 10,000 of each table."""
+        ...
+
     def abort_timed_out(self) -> Sequence[TxnId]:
         """Aborts open transactions whose process has ended or whose last heartbeat is older than the timeout."""
         ...

@@ -9,6 +9,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, WriteId
 from acidsql.metastore.catalog import Database
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
     AbortedCompaction,
@@ -103,8 +104,9 @@ class ForwardingMetastore:
         *,
         compatible: Collection[TxnId] | None = None,
         progress: StreamProgress | None = None,
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
-        self.shared.commit(txn, compatible=compatible, progress=progress)
+        self.shared.commit(txn, compatible=compatible, progress=progress, writes=writes)
 
     def ended(self, txns: Collection[TxnId]) -> frozenset[TxnId]:
         return self.shared.ended(txns)

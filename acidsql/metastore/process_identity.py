@@ -6,6 +6,7 @@ because psutil would be a compiled dependency for two facts: the time at which a
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import os
 import platform
@@ -141,3 +142,11 @@ def _pid_namespace() -> str:
         return os.readlink(_PROC / "self/ns/pid")
     except OSError:
         return ""
+
+
+def user_name() -> str:
+    """The user of this process."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no such user in a container's /etc/passwd: KeyError, from Python 3.13 on OSError
+        return str(os.getuid())

@@ -18,6 +18,7 @@ from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.catalog import AdoptedWriteIds, Partition, PartitionValues, Place, Redefinition
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.commit_history import CommittedWrite, RecordedCommit, WriteIdsAt
 from acidsql.metastore.forwarding_metastore import ForwardingMetastore
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.locks import DEFAULT_PATIENCE, Lock, Patience
@@ -251,9 +252,10 @@ class SessionMetastore(ForwardingMetastore):
         table: Table,
         partitions: Sequence[Partition],
         written: Sequence[WrittenDirectory] = (),
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
         if not table.temporary:
-            self.shared.commit_created(txn, table, partitions, written)
+            self.shared.commit_created(txn, table, partitions, written, writes)
             return
         with self._temporary.lock:
             self._temporary.add_table(table, partitions, txn)
@@ -269,6 +271,12 @@ class SessionMetastore(ForwardingMetastore):
             return
         self.shared.commit(txn)
         self._temporary.drop_partitions(table, values)
+
+    def commits(self, table: Table, limit: int | None = None) -> Sequence[RecordedCommit]:
+        return () if table.temporary else self.shared.commits(table, limit)
+
+    def write_ids_at(self, table: Table, instant: int) -> WriteIdsAt | None:
+        return None if table.temporary else self.shared.write_ids_at(table, instant)
 
     def abort(self, txn: TxnId) -> None:
         """Notes the abort also where the shared metastore is out of reach: the transaction will not commit then. A

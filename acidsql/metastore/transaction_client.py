@@ -11,6 +11,7 @@ from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteI
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.streams import StreamProgress
 
 TXN_TIMEOUT = 300.0
@@ -124,8 +125,10 @@ class TransactionClient(Protocol):
         *,
         compatible: Collection[TxnId] | None = None,
         progress: StreamProgress | None = None,
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
         """Makes the writes of `txn` visible, and in the same step, with `progress`, the offset of a stream committed.
+        `writes` tell what `txn` did, for the history of its tables.
 
         Raises WRITE_CONFLICT and aborts when another transaction that committed after the opening of `txn` updated or
         deleted in the same table or partition: the first committer wins. With `compatible`, which needs
@@ -142,9 +145,10 @@ class TransactionClient(Protocol):
         table: Table,
         partitions: Sequence[Partition],
         written: Sequence[WrittenDirectory] = (),
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
         """Creates the table that `txn` has written under write ID 1 and commits, atomically. `written` is for
-        `written_directories`.
+        `written_directories`, `writes` is that of `commit`.
 
         Raises TABLE_ALREADY_EXISTS, DATABASE_NOT_FOUND and the errors of `commit`; `txn` then stays open.
         """

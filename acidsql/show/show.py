@@ -19,17 +19,19 @@ from acidsql.compactor.service import Compactor
 from acidsql.ddl.table_lookup import TableLookup
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql
-from acidsql.grammar.statements import Describe, PartitionItem, Show, Shown, TableName
+from acidsql.grammar.statements import Describe, DescribeHistory, PartitionItem, Show, Shown, TableName
 from acidsql.metastore.catalog import Database, Partition
 from acidsql.metastore.transaction_client import Transaction
 from acidsql.planner.conditions.partition_pruning import has_values
 from acidsql.planner.ddl.partition_spec import name_of_partition, partition_values
 from acidsql.show.compaction_list import COMPACTION_COLUMNS, compaction_rows
 from acidsql.show.function_documentation import function_lines, known_functions
+from acidsql.show.history_list import HISTORY_COLUMNS, history_row
 from acidsql.show.lock_list import LOCK_COLUMNS, lock_row
 from acidsql.show.stream_list import STREAM_COLUMNS, stream_row
 from acidsql.show.table_details import Row, partition_details, table_details, view_details
 from acidsql.show.table_status import status_lines
+from acidsql.snapshot.table_history import history
 from acidsql.spark.engine import Engine
 from acidsql.storage.file_systems import FilesOf
 
@@ -127,6 +129,15 @@ def describe(
     if statement.detail is not None and statement.column is None:
         rows += _details(table, partition, lookup)
     return Answer(("col_name", "data_type", "comment"), tuple(rows))
+
+
+def describe_history(statement: DescribeHistory, lookup: TableLookup, database: str, files: FilesOf) -> Answer:
+    """Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND, NOT_A_TABLE; INVALID_PARAMETER for a table without write IDs."""
+    table = lookup.table(statement.table, database)
+    if not table.is_transactional:
+        span, reason = statement.table.span, f"{table.qualified} is not transactional, so that its writes have no IDs"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, span=span, name="table", reason=reason)
+    return Answer(HISTORY_COLUMNS, tuple(map(history_row, history(lookup.metastore, files, table, statement.limit))))
 
 
 def _database_answer(found: Database, *, extended: bool) -> Answer:

@@ -154,6 +154,9 @@ class StatementDispatch:
             case s.Describe():
                 database, macros = self.plans.database, self.changes.macros.keys()
                 return rows_result("DESCRIBE", show.describe(statement, self.lookup, database, self.engine, macros))
+            case s.DescribeHistory():
+                answer = show.describe_history(statement, self.lookup, self.plans.database, self.engine.files)
+                return rows_result("DESCRIBE HISTORY", answer)
             case s.Explain():
                 text = self.plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
                 return rows_result(

@@ -15,6 +15,8 @@ def may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True
+        case s.DescribeHistory():
+            return True
         case s.ResetSettings() | s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
             return True
         case s.RepairTable() | s.AnalyzeTable():

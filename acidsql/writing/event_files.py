@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -26,6 +26,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.merge.cardinality import check_event, check_sorted
 from acidsql.planner.plan import BRANCH, EventKind, WritePlan
 from acidsql.storage.file_systems import FileSystem, NewEnd
+from acidsql.storage.orc.commit_notes import commit_note
 from acidsql.storage.orc.event_columns import insert_columns
 from acidsql.storage.orc.orc_footers import arrow_codec, finished_file, writer_options
 from acidsql.values.arrow_types import arrow_type
@@ -65,7 +66,8 @@ def write_inserts(rows: Any, target: WriteTarget) -> list[StagedFile]:
     ids = insert_columns(rows.num_rows, target.write_id, encode_bucket(0, target.statement_ids[0]), 0)
     # A copy: of a slice, pyarrow writes structs that are not its own (arrow/adapters/orc/util.cc: no offsets).
     copied = rows.combine_chunks().take(pa.array(np.arange(rows.num_rows)))
-    written = write_events(target.files, target.staging, target.table, "", ids, copied, is_delete=False)
+    note = commit_note(target.operation, target.txn, target.statement_ids[0])
+    written = write_events(target.files, target.staging, target.table, "", ids, copied, is_delete=False, note=note)
     return staged_as_finished(target, [written], None)
 
 
@@ -180,7 +182,10 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, 
     else:
         named = placed.select([OLD_WRITE_ID, OLD_BUCKET, OLD_ROW]).take(pa.array(file.events))
         ids, row = _deletions(named, target.write_id), _no_rows(names, count, plan.target)
-    return write_events(target.files, target.staging, target.table, file.directory, ids, row, is_delete=not is_insert)
+    note = commit_note(target.operation, target.txn, target.statement_ids[file.branch])
+    return write_events(
+        target.files, target.staging, target.table, file.directory, ids, row, is_delete=not is_insert, note=note
+    )
 
 
 def _no_rows(names: Sequence[str], count: int, table: Table) -> Any:
@@ -206,10 +211,18 @@ def _deletions(rows: Any, write_id: WriteId) -> dict[str, Any]:
 
 
 def write_events(
-    files: FileSystem, staging: str, table: Table, directory: str, ids: Mapping[str, Any], rows: Any, *, is_delete: bool
+    files: FileSystem,
+    staging: str,
+    table: Table,
+    directory: str,
+    ids: Mapping[str, Any],
+    rows: Any,
+    *,
+    is_delete: bool,
+    note: Mapping[str, str] = MappingProxyType({}),
 ) -> FinishedFile:
     """Writes a file of events, or of the rows of an insert-only table, with its final footer, to a directory below the
-    staging directory. `ids` are the six ACID columns. `rows` must not be a slice.
+    staging directory. `ids` are the six ACID columns. `rows` must not be a slice. `note` goes into the metadata.
 
     Where a move would copy the file, it is not written before it takes its final place.
     """
@@ -218,7 +231,9 @@ def write_events(
     path = f"{directory}/{_FILE}" if directory else _FILE
     whole = f"{staging}/{path}"
     content = sink.getvalue().to_pybytes()
-    pieces = finished_file(content, whole, table, is_delete=is_delete, keys=lambda places: _keys(ids, places))
+    pieces = finished_file(
+        content, whole, table, is_delete=is_delete, keys=lambda places: _keys(ids, places), note=note
+    )
     if files.new_end(whole) is NewEnd.IN_A_COPY:
         return FinishedFile(path, rows.num_rows, pieces)
     files.make_directories(whole.rpartition("/")[0])

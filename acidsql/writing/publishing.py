@@ -43,6 +43,7 @@ from acidsql.storage.file_systems import (
 )
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.leftovers import keep_if_open
+from acidsql.storage.orc.commit_notes import commit_note
 from acidsql.storage.orc.orc_footers import (
     RowsOfOrigin,
     count_rows,
@@ -84,7 +85,7 @@ class WriteTarget:
     statement IDs.
 
     `places` are the directories of the partitions that the target's scan reads, by number. `partitions` are the
-    partitions of the catalog that the write may reach.
+    partitions of the catalog that the write may reach. `operation` names the statement in the table's history.
     """
 
     table: Table
@@ -97,6 +98,7 @@ class WriteTarget:
     overwrites: bool = False
     inserts_are_updates: bool = False
     """Whether inserted rows count as updates of their partitions for conflicts: those of a MERGE do."""
+    operation: str = "UNKNOWN"
     places: tuple[str, ...] = ()
     part: str = ""
     """A subdirectory of the staging directory, if several writes share it."""
@@ -444,10 +446,11 @@ def _finish_orc(target: WriteTarget, tail: Tail, place: _Place, lacks_acid_colum
         return place.staged(tail.path, tail.rows, finish_plain(target.files, tail, target.table))
     branch, statement_id = target.branches[place.slot.branch]
     bucket_property = encode_bucket(place.slot.bucket, statement_id)
+    note = commit_note(target.operation, target.txn, statement_id)
     if lacks_acid_columns:
         rows = RowsOfOrigin(tail, target.write_id, bucket_property)
-        return place.staged(finish_joined(target.files, [rows], target.table), tail.rows, ())
+        return place.staged(finish_joined(target.files, [rows], target.table, note), tail.rows, ())
     is_delete = branch.kind is EventKind.DELETE
     keys = None if is_delete else insert_keys(target.write_id, bucket_property, tail)
-    pieces = finish_events(target.files, tail, target.table, is_delete=is_delete, keys=keys)
+    pieces = finish_events(target.files, tail, target.table, is_delete=is_delete, keys=keys, note=note)
     return place.staged(tail.path, tail.rows, pieces)

@@ -15,7 +15,8 @@ from acidsql.metastore.transaction_client import Conflict
 from acidsql.planner.plan import EventKind
 from acidsql.storage.file_systems import FileSystem
 from acidsql.writing.publishing import WriteTarget
-from acidsql.writing.write_transaction import TableWrite, WriteTransaction
+from acidsql.writing.table_write import TableWrite, committed_writes
+from acidsql.writing.write_transaction import WriteTransaction
 
 _KEY: Final = ["originalTransaction", "bucket", "rowId"]
 
@@ -29,7 +30,9 @@ def commit_by_rows(txn: WriteTransaction) -> None:
     while True:
         later = [c for c in txn.metastore.conflicts(txn.id) if c.txn not in compatible]
         if not later:
-            txn.metastore.commit(txn.id, compatible=compatible, progress=txn.progress)
+            txn.metastore.commit(
+                txn.id, compatible=compatible, progress=txn.progress, writes=committed_writes(txn.writes)
+            )
             return
         for conflict in later:
             if _share_a_row(txn.writes, conflict):

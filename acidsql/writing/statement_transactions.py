@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.errors import AcidSqlError, Condition
@@ -36,6 +36,9 @@ from acidsql.writing.row_conflicts import commit_by_rows
 from acidsql.writing.session_transaction import SessionTransaction, SharedTransaction
 from acidsql.writing.truncation import empty_table
 from acidsql.writing.write_transaction import WriteTransaction, transaction
+
+_HISTORY_NAMES: Final = {"INSERT OVERWRITE": "OVERWRITE", "LOAD DATA": "LOAD"}
+"""The operations of plans that have another name in the history of a table."""
 
 
 class Work(Protocol):
@@ -239,6 +242,7 @@ def write_target(plan: WritePlan, parts: Sequence[BoundPart], txn: WriteTransact
         _partitions(plan, parts, txn, files),
         overwrites=plan.overwrite is not None,
         inserts_are_updates=inserts_are_updates(plan),
+        operation=_HISTORY_NAMES.get(plan.operation, plan.operation),
         places=tuple(part.directory for part in parts),
     )
 

@@ -29,7 +29,9 @@ def empty_table(step: EmptyTable, transactions: Transactions, files_of: FilesOf)
         check_whole(txn.metastore, table, files_of)
         directory, write_id = files.resolve(table.location), txn.write_id(table)
         partitions = CatalogPartitions(emptied, table, files, None)
-        target = WriteTarget(table, directory, files, txn.id, write_id, (), partitions, overwrites=True)
+        target = WriteTarget(
+            table, directory, files, txn.id, write_id, (), partitions, overwrites=True, operation="TRUNCATE"
+        )
         write = txn.begin(target)
         write.emptied.extend(emptied.values())
         txn.opened.require_open()

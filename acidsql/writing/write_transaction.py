@@ -2,102 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
 
-from acidsql.acid.layout import base_name
-from acidsql.acid.partition_names import partition_name
 from acidsql.acid.row_id import MAX_STATEMENT_ID
 from acidsql.acid.table import Table, in_the_way
 from acidsql.acid.write_ids import StatementId, TxnId, ValidTxnList, WriteId
-from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.catalog import Partition
 from acidsql.metastore.client import Metastore
-from acidsql.metastore.lock_components import Operation
 from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import Locks, OpenTransaction, Transactions, report_writes
-from acidsql.planner.plan import Branch, Effect, Evolution
+from acidsql.planner.plan import Branch, Evolution
 from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.snapshot.read_view import ReadView
 from acidsql.storage.file_systems import remove_all
 from acidsql.storage.leftovers import is_taken, is_there
 from acidsql.tracing import current
-from acidsql.writing.publishing import StagedFile, WriteTarget, remove
+from acidsql.writing.publishing import WriteTarget, remove
+from acidsql.writing.table_write import TableWrite, committed_writes
 
 FIRST_WRITE_ID = WriteId(1)
 """The write ID of the statement that creates a table."""
-
-_OPERATIONS: Final = {
-    Effect.INSERTED: Operation.INSERT,
-    Effect.UPDATED: Operation.UPDATE,
-    Effect.HALF: Operation.UPDATE,
-    Effect.DELETED: Operation.DELETE,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class TableWrite:
-    """What a statement has written to one table so far.
-
-    `emptied` are the partitions that get an empty base. `made` are the directories that it has published; of a plain
-    table they are files, which readers see before the commit.
-    """
-
-    target: WriteTarget
-    staged: list[StagedFile] = field(default_factory=list)
-    emptied: list[str] = field(default_factory=list)
-    made: list[str] = field(default_factory=list)
-
-    @property
-    def partition_directories(self) -> set[str]:
-        """The partitions, by directory, that get files or an empty base."""
-        return {f.partition_directory for f in self.staged}.union(self.emptied)
-
-    @property
-    def new_partitions(self) -> list[Partition]:
-        found = {f.new_partition: f.partition_directory for f in self.staged if f.new_partition is not None}
-        return [Partition(values, directory) for values, directory in found.items()]
-
-    @property
-    def written_partitions(self) -> list[PartitionValues]:
-        """The same partitions by their values: those of the catalog, then new ones."""
-        written = self.partition_directories
-        there = [values for values, place in self.target.partitions.located.items() if place in written]
-        return [*there, *(p.values for p in self.new_partitions)]
-
-    def made_directories(self) -> list[WrittenDirectory]:
-        """The directories of a transactional table that it has published, for its readers."""
-        target = self.target
-        if not target.table.is_transactional:
-            return []
-        places = {directory: values for values, directory in target.partitions.located.items()}
-        places |= {p.location: p.values for p in self.new_partitions}
-        found = Counter((f.partition_directory, target.directory_name(f.slot.branch)) for f in self.staged)
-        for place in self.emptied:
-            found[place, base_name(target.write_id)] += 0
-        return [WrittenDirectory(places.get(place, ()), name, count) for (place, name), count in found.items()]
-
-    def touched(self) -> Mapping[Operation, set[str]]:
-        """The names (`p=a/q=b`) of the partitions that it wrote to, by operation."""
-        target = self.target
-        columns = [c.name for c in target.table.partition_columns]
-        values_of = {directory: values for values, directory in target.partitions.located.items()}
-        values_of |= {p.location: p.values for p in self.new_partitions}
-        found: dict[Operation, set[str]] = {}
-        for directory, operation in self._written():
-            found.setdefault(operation, set()).add(partition_name(columns, values_of[directory]))
-        return found
-
-    def _written(self) -> Iterator[tuple[str, Operation]]:
-        for file in self.staged:
-            branch, _ = self.target.branches[file.slot.branch]
-            is_update = self.target.overwrites or (self.target.inserts_are_updates and branch.effect is Effect.INSERTED)
-            yield file.partition_directory, Operation.UPDATE if is_update else _OPERATIONS[branch.effect]
-        yield from ((directory, Operation.UPDATE) for directory in self.emptied)
 
 
 @dataclass(slots=True)
@@ -252,7 +179,7 @@ class WriteTransaction:
         if self.creates is not None:
             partitions = [p for w in self.writes for p in w.new_partitions]
             made = [d for w in self.writes for d in w.made_directories()]
-            self.metastore.commit_created(self.id, self.creates, partitions, made)
+            self.metastore.commit_created(self.id, self.creates, partitions, made, committed_writes(self.writes))
             return
         self._evolve()
         for write in self.writes:
@@ -270,7 +197,7 @@ class WriteTransaction:
         if self.committing is not None:
             self.committing(self)
         else:
-            self.metastore.commit(self.id, progress=self.progress)
+            self.metastore.commit(self.id, progress=self.progress, writes=committed_writes(self.writes))
 
     def _check_target_of_stream(self, progress: StreamProgress) -> None:
         """Raises TABLE_CHANGED where the rows went to another table than the one that the stream was claimed of: that

@@ -84,6 +84,7 @@ from acidsql.grammar.statements.session_statements import (
     CompactionLimit,
     CompactionOrder,
     Describe,
+    DescribeHistory,
     NoEffect,
     ResetSettings,
     Rollback,
@@ -146,6 +147,7 @@ __all__ = [
     "Default",
     "Delete",
     "Describe",
+    "DescribeHistory",
     "DropConstraint",
     "DropDatabase",
     "DropFunction",
@@ -260,6 +262,7 @@ Statement: TypeAlias = (
     | AbortCompactions
     | Show
     | Describe
+    | DescribeHistory
     | Explain
     | NoEffect
     | SetSetting

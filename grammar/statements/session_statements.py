@@ -118,6 +118,15 @@ class Describe:
     function: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class DescribeHistory:
+    """DESCRIBE HISTORY table [LIMIT n]."""
+
+    source: str
+    table: TableName
+    limit: int | None = None
+
+
 class Cache(Enum):
     """The caches of other systems that have a statement, and what REFRESH, CACHE, UNCACHE or RELOAD means here."""
 

@@ -25,6 +25,13 @@ class Fault:
 
 _COMMIT = (
     Fault(
+        "The times of commits follow a clock that was set back",
+        "acidsql/metastore/sqlite/commit_rows.py",
+        "max(last_commit + 1, ?)",
+        "max(0, ?)",
+        ("tests/metastore/test_commit_history.py",),
+    ),
+    Fault(
         "The transaction that was opened last conflicts with nobody",
         "acidsql/metastore/sqlite/transaction_rows.py",
         "FROM write_set WHERE commit_id >= :txn",

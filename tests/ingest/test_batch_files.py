@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
 import os
 import shutil
 import uuid
@@ -96,7 +97,9 @@ def test_each_flush_makes_a_whole_file_of_all_rows_so_far(tmp_path: Path) -> Non
         f"delta_0000003_0000006/{name}" for name in ("_orc_acid_version", "bucket_00000", "bucket_00002")
     ]
     with path.open("rb") as file:
-        assert pyorc.Reader(file).user_metadata == {
+        metadata = pyorc.Reader(file).user_metadata
+        assert json.loads(metadata.pop("acidsql.commit"))["operation"] == "STREAM"
+        assert metadata == {
             "hive.acid.key.index": f"3,{BUCKET},1;3,{BUCKET},2;4,{BUCKET},0;".encode(),
             "hive.acid.stats": b"4,0,0",
             "hive.acid.version": b"2",

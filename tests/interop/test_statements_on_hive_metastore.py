@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from acidsql.metastore.hive.service_uri import parse_address
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.session import Session, connect
+from acidsql.snapshot.version_times import committed_at
 from acidsql.spark.frames import readers
 from tests.interop.hive_client import Hive, HiveRow
 from tests.interop.shared_table import hive_rows
@@ -92,6 +94,35 @@ def test_the_employee_story(both: Both) -> None:
     both.run("UPDATE employee SET salary = 0 WHERE name = 'Mary'", "TRUNCATE TABLE raised")
     assert both.read("employee") == [[2, "Tom", 7501], [4, "Mary", 0]]
     assert both.read("raised") == []
+
+
+def test_the_history_of_a_table_that_both_write(both: Both) -> None:
+    both.run(
+        f"CREATE TABLE told (id INT, v STRING) {ACID}",
+        "INSERT INTO told VALUES (1, 'a'), (2, 'b')",
+        "UPDATE told SET v = 'x' WHERE id = 1",
+    )
+    both.hive.run(f"INSERT INTO {DATABASE}.told VALUES (3, 'c')", f"DELETE FROM {DATABASE}.told WHERE id = 2")
+    with both.session.stream("told", commit_rows=1, batch_size=2) as stream:
+        stream.write([(4, "d")])
+    assert both.read("told") == [[1, "x"], [3, "c"], [4, "d"]]
+
+    def history() -> list[tuple[object, ...]]:
+        return [(r[0], r[3], r[8], r[9]) for r in both.session.sql("DESCRIBE HISTORY told").collect()]
+
+    written = history()
+    assert written[-4:] == [
+        ("4", "DELETE", "true", "directory"),
+        ("3", "INSERT", "true", "directory"),
+        ("2", "UPDATE", "true", "file"),
+        ("1", "INSERT", "true", "file"),
+    ]
+    assert {entry[1:] for entry in written[:-4]} == {("STREAM", "true", "file")}
+    metastore, files = both.session._metastore, both.session._dispatch.engine.files
+    table = metastore.table(DATABASE, "told")
+    version, _ = committed_at(metastore, table, datetime.now(UTC), files)
+    assert str(version) == written[0][0]
+    assert committed_at(metastore, table, datetime(2020, 1, 1, tzinfo=UTC), files)[0] == 0
 
 
 def test_partitions_are_known_to_both(both: Both) -> None:

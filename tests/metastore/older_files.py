@@ -9,8 +9,20 @@ from pathlib import Path
 from acidsql.metastore.sqlite.locations import Locations
 
 
+def make_version_9(file: Path) -> None:
+    """Turns the file of a metastore into one of version 9, which records no commits and no drops of partitions."""
+    with sqlite3.connect(file) as db:
+        db.execute("DROP TABLE committed_writes")
+        db.execute("ALTER TABLE metastore DROP COLUMN last_commit")
+        db.execute("ALTER TABLE tables DROP COLUMN recorded_since")
+        db.execute("DROP TABLE partition_changes")
+        db.execute("UPDATE metastore SET schema_version = 9")
+    db.close()
+
+
 def make_version_8(file: Path, warehouse: str) -> None:
     """Turns the file of a metastore into one of version 8, whose locations are all absolute."""
+    make_version_9(file)
     locations = Locations(warehouse)
     with sqlite3.connect(file) as db:
         for name, location in db.execute("SELECT name, location FROM databases").fetchall():
@@ -28,6 +40,5 @@ def make_version_8(file: Path, warehouse: str) -> None:
         for column in ("foreign_directory", "unchecked"):
             db.execute(f"ALTER TABLE tables DROP COLUMN {column}")
         db.execute("DROP TABLE written_directories")
-        db.execute("DROP TABLE partition_changes")
         db.execute("UPDATE metastore SET schema_version = 8")
     db.close()

@@ -79,9 +79,9 @@ def by_driver(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     written: list[str] = []
     write = event_files.write_events
 
-    def noted(files: Any, staging: str, table: Any, directory: str, *rest: Any, is_delete: bool) -> FinishedFile:
+    def noted(files: Any, staging: str, table: Any, directory: str, *rest: Any, **named: Any) -> FinishedFile:
         written.append(f"{staging}/{directory}")
-        return write(files, staging, table, directory, *rest, is_delete=is_delete)
+        return write(files, staging, table, directory, *rest, **named)
 
     monkeypatch.setattr(event_files, "write_events", noted)
     return written

@@ -11,6 +11,7 @@ from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteI
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.catalog import Partition, PartitionValues, Redefinition
+from acidsql.metastore.commit_history import CommittedWrite, RecordedCommit, WriteIdsAt
 from acidsql.metastore.compactions import CompactionRequest, Enqueued
 from acidsql.metastore.hive.service_uri import Address
 from acidsql.metastore.hive.thrift_catalog import HiveCatalog
@@ -123,6 +124,7 @@ class HiveMetastore(HiveCatalog, HiveStatistics, HiveCompactions, HiveStreams, H
         table: Table,
         partitions: Sequence[Partition],
         written: Sequence[WrittenDirectory] = (),
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
         """Other clients see the empty table before the commit. It stays if this process dies before the commit."""
         self.create_table(table, partitions=partitions)
@@ -135,6 +137,14 @@ class HiveMetastore(HiveCatalog, HiveStatistics, HiveCompactions, HiveStreams, H
             if not isinstance(error, AcidSqlError) or error.condition != Condition.COMMIT_UNKNOWN.name:
                 self.drop_table(table.database, table.name, skips_trash=True)
             raise
+
+    def commits(self, table: Table, limit: int | None = None) -> Sequence[RecordedCommit]:
+        """Empty: Hive's metastore tells nobody when a transaction committed."""
+        return ()
+
+    def write_ids_at(self, table: Table, instant: int) -> WriteIdsAt | None:
+        """None, as for `commits`."""
+        return None
 
     def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
         """As in Hive, the partitions go first. If this process dies before the commit, their rows are in the files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import platform
 import time
@@ -19,6 +18,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.hive import thrift_idl as idl
 from acidsql.metastore.hive.service_uri import Address
 from acidsql.metastore.hive.thrift_transport import Connection, connected
+from acidsql.metastore.process_identity import user_name
 
 Request = Callable[[Any], Any]
 """A call of a method of the generated client."""
@@ -52,7 +52,7 @@ class HiveConnections:
     def __init__(self, address: Address) -> None:
         """Connects once, to check that a metastore answers. Raises METASTORE_UNAVAILABLE."""
         self.address = address
-        self.user = _user()
+        self.user = user_name()
         self.host = platform.node()
         self._idle: deque[Connection] = deque()
         self._closed = False
@@ -188,10 +188,3 @@ def _reason(error: Exception) -> str:
     """The message of a Thrift exception, or the first line of any other exception."""
     text = str(getattr(error, "message", None) or error).strip()
     return text.splitlines()[0] if text else type(error).__name__
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # no such user in a container's /etc/passwd: KeyError, from Python 3.13 on OSError
-        return str(os.getuid())

@@ -17,6 +17,7 @@ from typing import Any
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.hive.thrift_claim_locks import ClaimLocks, commit_lock
 from acidsql.metastore.hive.thrift_connection import HiveConnections
 from acidsql.metastore.hive.thrift_stream_tables import STREAMS, StreamTable, StreamTables, no_key_values
@@ -130,7 +131,9 @@ class HiveStreams(HiveTransactions):
         *,
         compatible: Collection[TxnId] | None = None,
         progress: StreamProgress | None = None,
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
+        """Ignores `writes`: Hive's metastore has no place for them."""
         self.commit_with(txn, compatible, None if progress is None else self._key_value(txn, progress))
 
     def _key_value(self, txn: TxnId, progress: StreamProgress) -> Any:

@@ -19,7 +19,8 @@ from acidsql.errors import AcidSqlError, Condition, suggestion
 from acidsql.metastore.catalog import DEFAULT_DATABASE, AdoptedWriteIds, Database, Partition, PartitionValues, Place
 from acidsql.metastore.compactions import PlaceName
 from acidsql.metastore.partition_changes import ChangeKind
-from acidsql.metastore.sqlite import compaction_rows, partition_change_rows, written_rows
+from acidsql.metastore.process_identity import now
+from acidsql.metastore.sqlite import commit_rows, compaction_rows, partition_change_rows, written_rows
 from acidsql.metastore.sqlite.catalog_connection import CatalogConnection
 from acidsql.metastore.sqlite.locations import Locations
 from acidsql.metastore.sqlite.transaction_rows import abort_writers_of_table, count_as_committed
@@ -195,6 +196,8 @@ def _adopt(db: CatalogConnection, new: Table, adopted: AdoptedWriteIds) -> None:
     invalid = [(key, w, "open") for w in adopted.open] + [(key, w, "aborted") for w in adopted.aborted - adopted.open]
     db.executemany("INSERT INTO adopted_write_ids VALUES (?, ?, ?)", invalid)
     count_as_committed(db, new, adopted.committed_txns)
+    if used:
+        commit_rows.note_unrecorded(db, key, now().wall)
 
 
 def places(db: CatalogConnection) -> Sequence[Place]:
@@ -362,6 +365,7 @@ def _rename_partition_in_transactions(db: CatalogConnection, old: PlaceName, new
 
 
 def seed_write_ids(db: CatalogConnection, of: Table, committed_up_to: WriteId) -> None:
+    commit_rows.note_unrecorded(db, table_id(db, of), now().wall)
     db.execute(
         "UPDATE tables SET next_write_id = max(next_write_id, :hwm + 1),"
         " adopted_high_watermark = max(adopted_high_watermark, :hwm) WHERE id = :table",

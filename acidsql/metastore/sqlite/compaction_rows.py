@@ -133,7 +133,7 @@ def commit(db: sqlite3.Connection, compaction: Compaction, now: int) -> AcidSqlE
     _require_own(db, compaction)
     assert compaction.txn is not None
     transaction_rows.require_open(db, compaction.txn)
-    conflict = transaction_rows.commit(db, compaction.txn)
+    conflict = transaction_rows.commit(db, compaction.txn, now)
     if conflict is not None:
         return conflict
     db.execute(

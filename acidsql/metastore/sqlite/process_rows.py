@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import platform
 import sqlite3
 from dataclasses import dataclass
 
-from acidsql.metastore.process_identity import Moment, Process, machine, this_process
+from acidsql.metastore.process_identity import Moment, Process, machine, this_process, user_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Opener:
 
 def this_opener() -> Opener:
     """The current user and process."""
-    return Opener(_user(), platform.node(), this_process())
+    return Opener(user_name(), platform.node(), this_process())
 
 
 def process_of(row: sqlite3.Row) -> Process:
@@ -39,10 +37,3 @@ def silent_millis(process: Process, heard: int, ticks: int | None, now: Moment) 
     if ticks is not None and ticks <= now.ticks and process.machine == machine():
         return now.ticks - ticks
     return now.wall - heard
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # no such user in a container's /etc/passwd: KeyError, from Python 3.13 on OSError
-        return str(os.getuid())

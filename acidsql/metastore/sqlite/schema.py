@@ -15,7 +15,7 @@ from acidsql.metastore.sqlite.locations import (
     stored_warehouse,
 )
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -199,6 +199,28 @@ _UPGRADE_TO_10 = (
     "INSERT INTO partition_changes SELECT id, '', 'dropped', next_write_id - 1 FROM tables",
 )
 
+_UPGRADE_TO_11 = (
+    # When each write ID of a table committed, and what it did (commit_rows.py). Times are milliseconds since 1970.
+    """CREATE TABLE committed_writes (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        write_id INTEGER NOT NULL,
+        txn_id INTEGER NOT NULL,
+        committed INTEGER NOT NULL,
+        operation TEXT NOT NULL,
+        inserted INTEGER,
+        updated INTEGER,
+        deleted INTEGER,
+        user TEXT NOT NULL,
+        PRIMARY KEY (table_id, write_id)
+    ) WITHOUT ROWID""",
+    # The time of the last commit of all tables.
+    "ALTER TABLE metastore ADD COLUMN last_commit INTEGER NOT NULL DEFAULT 0",
+    # The commits of the table up to this moment need not be recorded.
+    "ALTER TABLE tables ADD COLUMN recorded_since INTEGER NOT NULL DEFAULT 0",
+    "UPDATE tables SET recorded_since = 1000 * (strftime('%s', 'now') + 1) WHERE next_write_id > 1",
+    "UPDATE metastore SET last_commit = (SELECT coalesce(max(recorded_since), 0) FROM tables)",
+)
+
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
     """CREATE TABLE databases (
@@ -283,6 +305,7 @@ DDL = (
     *_UPGRADE_TO_8,
     *_UPGRADE_TO_9,
     *_UPGRADE_TO_10,
+    *_UPGRADE_TO_11,
 )
 
 # The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
@@ -299,6 +322,7 @@ _UPGRADES = {
     7: _UPGRADE_TO_8,
     8: _UPGRADE_TO_9,
     9: _UPGRADE_TO_10,
+    10: _UPGRADE_TO_11,
 }
 
 

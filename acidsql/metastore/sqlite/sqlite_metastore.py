@@ -16,6 +16,7 @@ from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteI
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.compactions import CompactionKeeper
 from acidsql.metastore.heartbeat import Heartbeat, interval_of
 from acidsql.metastore.lock_components import LockComponent, Operation
@@ -34,6 +35,7 @@ from acidsql.metastore.sqlite.compaction_queue import SqliteQueue
 from acidsql.metastore.sqlite.database_file import SqliteFile
 from acidsql.metastore.sqlite.issued_transactions import highest_issued, note_issued
 from acidsql.metastore.sqlite.sqlite_catalog import SqliteCatalog
+from acidsql.metastore.sqlite.sqlite_commit_history import SqliteCommitHistory
 from acidsql.metastore.sqlite.sqlite_streams import SqliteStreams
 from acidsql.metastore.sqlite.sqlite_written_files import SqliteWrittenFiles
 from acidsql.metastore.streams import StreamProgress
@@ -58,7 +60,7 @@ def open_sqlite(uri_or_path: str | Path, warehouse: str) -> SqliteMetastore:
     return SqliteMetastore(text, warehouse, make=False)
 
 
-class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFiles):
+class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFiles, SqliteCommitHistory):
     """A `Metastore` (client.py) in a SQLite file; also a context manager.
 
     Every call is one SQLite transaction and durable when it returns, so that a process may be killed at any moment.
@@ -285,14 +287,15 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFi
         *,
         compatible: Collection[TxnId] | None = None,
         progress: StreamProgress | None = None,
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
         if _is_unknown(txn):
             return
         with self._file.writing(durable=txn not in self._readers, is_change=False) as db:
             if progress is None:
-                conflict = transaction_rows.commit(db, txn, compatible)
+                conflict = transaction_rows.commit(db, txn, now().wall, writes, compatible)
             else:
-                conflict = stream_rows.commit(db, txn, compatible, progress, now())
+                conflict = stream_rows.commit(db, txn, compatible, progress, writes, now())
         self._readers.discard(txn)
         if conflict is not None:  # raised outside the SQLite transaction, which keeps the abort
             raise conflict
@@ -303,6 +306,7 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFi
         table: Table,
         partitions: Sequence[Partition],
         written: Sequence[WrittenDirectory] = (),
+        writes: Sequence[CommittedWrite] = (),
     ) -> None:
         with self._file.writing() as db:
             catalog_rows.create_table(db, table, None, partitions)
@@ -310,14 +314,14 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFi
                 key = catalog_rows.table_id(db, table)
                 transaction_rows.allocate_write_id(db, txn, key)
                 written_rows.note(db, txn, key, written)
-            _commit_or_roll_back(db, txn)
+            _commit_or_roll_back(db, txn, writes)
 
     def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
         with self._file.writing() as db:
             transaction_rows.require_open(db, txn)
             catalog_rows.same_table_id(db, table)
             catalog_rows.drop_partitions(db, table, values, txn)
-            _commit_or_roll_back(db, txn)
+            _commit_or_roll_back(db, txn, [CommittedWrite(table.database, table.name, "DROP PARTITION")])
 
     def abort(self, txn: TxnId) -> None:
         if _is_unknown(txn):
@@ -329,10 +333,10 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFi
         return self.valid_txns().ended(txns)
 
 
-def _commit_or_roll_back(db: sqlite3.Connection, txn: TxnId) -> None:
+def _commit_or_roll_back(db: sqlite3.Connection, txn: TxnId, writes: Sequence[CommittedWrite]) -> None:
     """Commits a transaction whose changes of the catalog are in the same SQLite transaction. WRITE_CONFLICT is raised
     inside of it, which rolls them back."""
-    conflict = transaction_rows.commit(db, txn)
+    conflict = transaction_rows.commit(db, txn, now().wall, writes)
     if conflict is not None:
         raise conflict
 

@@ -13,6 +13,7 @@ from typing import Final
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.process_identity import Moment, is_gone
 from acidsql.metastore.sqlite import transaction_rows
 from acidsql.metastore.sqlite.catalog_rows import table_id
@@ -73,6 +74,7 @@ def commit(
     txn: TxnId,
     compatible: Collection[TxnId] | None,
     progress: StreamProgress,
+    writes: Sequence[CommittedWrite],
     now: Moment,
 ) -> AcidSqlError | None:
     """As transaction_rows.commit, and commits the offset with it. A heartbeat of the claim, too. Raises STREAM_LOST."""
@@ -82,7 +84,7 @@ def commit(
     row = _claimed(db, progress.claim)
     if reason := progress.obstacle(row["txn_id"], row["commits"]):
         raise stream_lost(progress.claim, reason)
-    conflict = transaction_rows.commit(db, txn, compatible)
+    conflict = transaction_rows.commit(db, txn, now.wall, writes, compatible)
     if conflict is None:
         state = progress.committed(txn, now.wall)
         db.execute(

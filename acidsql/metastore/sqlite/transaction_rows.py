@@ -15,10 +15,11 @@ from typing import NamedTuple
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.lock_components import LockComponent, Operation
 from acidsql.metastore.lock_rules import Resource, Resources, resource
 from acidsql.metastore.process_identity import Moment, Process
-from acidsql.metastore.sqlite import written_rows
+from acidsql.metastore.sqlite import commit_rows, written_rows
 from acidsql.metastore.sqlite.process_rows import Opener, process_of, silent_millis
 from acidsql.metastore.transaction_client import Conflict, Transaction
 
@@ -153,9 +154,15 @@ def heartbeats(db: sqlite3.Connection, txns: Sequence[TxnId], now: Moment) -> fr
     return ended
 
 
-def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | None = None) -> AcidSqlError | None:
-    """Commits `txn`, or returns the WRITE_CONFLICT. A conflict aborts `txn` where `compatible` is None. As in Hive, a
-    second commit is no error."""
+def commit(
+    db: sqlite3.Connection,
+    txn: TxnId,
+    wall: int,
+    writes: Sequence[CommittedWrite] = (),
+    compatible: Collection[TxnId] | None = None,
+) -> AcidSqlError | None:
+    """Commits `txn` at the time of day `wall`, or returns the WRITE_CONFLICT. A conflict aborts `txn` where
+    `compatible` is None. As in Hive, a second commit is no error."""
     if is_committed(db, txn):
         return None
     require_open(db, txn)
@@ -177,6 +184,7 @@ def commit(db: sqlite3.Connection, txn: TxnId, compatible: Collection[TxnId] | N
         (txn,),
     )
     written_rows.forget_replaced(db, txn)
+    commit_rows.record(db, txn, writes, wall)
     db.execute("DELETE FROM txns WHERE id = ?", (txn,))
     db.execute(
         "DELETE FROM write_set WHERE commit_id <"

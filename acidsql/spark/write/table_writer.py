@@ -42,7 +42,7 @@ from acidsql.spark.write.shuffled_write import stage_shuffled
 from acidsql.spark.write.task_write import stage_in_each_task
 from acidsql.writing.publishing import StagedFile, WriteTarget
 from acidsql.writing.steering import Steering
-from acidsql.writing.write_transaction import TableWrite
+from acidsql.writing.table_write import TableWrite
 
 
 def found_events(

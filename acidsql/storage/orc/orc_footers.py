@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from acidsql.acid.hive_types import has_instant, parse_type
@@ -71,14 +72,21 @@ def _flat_names(names: Iterable[str], table: Table) -> Iterator[str]:
 
 
 def finish_events(
-    files: FileSystem, tail: Tail, table: Table, *, is_delete: bool, keys: Sequence[Key] | None = None
+    files: FileSystem,
+    tail: Tail,
+    table: Table,
+    *,
+    is_delete: bool,
+    keys: Sequence[Key] | None = None,
+    note: Mapping[str, str] = MappingProxyType({}),
 ) -> Sequence[Piece]:
     """Nests the row in a struct and adds Hive's user metadata. Returns what `_put_end` does.
 
-    `keys` are the last keys of the stripes. They are read from the file if they are not given.
+    `keys` are the last keys of the stripes. They are read from the file if they are not given. `note` is added to the
+    metadata.
     """
     metadata = user_metadata(tail.rows, sorted_keys(files, tail) if keys is None else keys, is_delete=is_delete)
-    return _put_end(files, with_user_metadata(with_nested_row(tail, table), metadata))
+    return _put_end(files, with_user_metadata(with_nested_row(tail, table), {**metadata, **note}))
 
 
 def adds_acid_columns(files: FileSystem, table: Table) -> bool:
@@ -137,7 +145,12 @@ def writes_statistics(table: Table) -> bool:
     return options.get("orc.create.index", "true").lower() != "false" and options.get("orc.row.index.stride") != "0"
 
 
-def finish_joined(files: FileSystem, parts: Sequence[RowsOfOrigin | FlatEvents], table: Table) -> str:
+def finish_joined(
+    files: FileSystem,
+    parts: Sequence[RowsOfOrigin | FlatEvents],
+    table: Table,
+    note: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Makes one file of the stripes of several files of insert events, and gives its path. The rows of a part come
     behind those of the part before it. The former files are removed.
 
@@ -156,14 +169,20 @@ def finish_joined(files: FileSystem, parts: Sequence[RowsOfOrigin | FlatEvents],
         joined = nested if joined is None else with_stripes(joined, nested, joined.size, length)
     assert joined is not None
     metadata = user_metadata(joined.rows, keys, is_delete=False)
-    files.assemble(path, (*content, encode_second_end(with_user_metadata(joined, metadata))))
+    files.assemble(path, (*content, encode_second_end(with_user_metadata(joined, {**metadata, **note}))))
     for part in parts:
         files.delete(part.tail.path)
     return path
 
 
 def finished_file(
-    content: bytes, path: str, table: Table, *, is_delete: bool, keys: Callable[[Sequence[int]], Sequence[Key]]
+    content: bytes,
+    path: str,
+    table: Table,
+    *,
+    is_delete: bool,
+    keys: Callable[[Sequence[int]], Sequence[Key]],
+    note: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[bytes, bytes]:
     """A file of events, or of the rows of an insert-only table, before it is written to `path`: the bytes before its
     end, and the end that makes it Hive's.
@@ -174,7 +193,7 @@ def finished_file(
     if table.is_full_acid:
         last = [end - 1 for end in accumulate(tail.stripe_rows)]
         metadata = user_metadata(tail.rows, keys(last), is_delete=is_delete)
-        finished = with_user_metadata(with_nested_row(tail, table), metadata)
+        finished = with_user_metadata(with_nested_row(tail, table), {**metadata, **note})
     else:
         finished = with_plain_columns(tail, table)
     return content[: finished.footer_start], encode_end(finished)

@@ -78,6 +78,21 @@ DESC t a
 Describe(table=t, column=a)
 tables: t
 
+DESCRIBE HISTORY db.t
+-->
+DescribeHistory(table=db.t)
+tables: db.t
+
+DESC HISTORY t LIMIT 5
+-->
+DescribeHistory(table=t, limit=5)
+tables: t
+
+DESCRIBE history
+-->
+Describe(table=history)
+tables: history
+
 DESCRIBE DATABASE x
 -->
 Describe(database=x)

@@ -52,10 +52,3 @@ RESTORE TABLE t TO VERSION AS OF 5
 [NOT_YET_SUPPORTED] RESTORE TABLE is not yet supported by acidsql.
 1 | RESTORE TABLE t TO VERSION AS OF 5
   | ^^^^^^^^^^^^^
-
-DESCRIBE HISTORY t
--->
-[NOT_YET_SUPPORTED] DESCRIBE HISTORY is not yet supported by acidsql.
-1 | DESCRIBE HISTORY t
-  | ^^^^^^^^^^^^^^^^
-Hint: DESCRIBE `history` describes a table whose name is history.
