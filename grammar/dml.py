@@ -27,6 +27,7 @@ from acidsql.grammar.statements import (
     MultiInsert,
     Name,
     Query,
+    RestoreTable,
     TableName,
     Update,
     Value,
@@ -206,3 +207,17 @@ def load_data(node: Node, source: str) -> LoadData:
         input_format=input_format,
         serde=serde,
     )
+
+
+def restore_table(node: Node, source: str) -> RestoreTable:
+    """Raises NOT_YET_SUPPORTED for a PARTITION clause."""
+    partition = node.maybe("partition")
+    if partition is not None:
+        feature = "RESTORE of single partitions"
+        hint = "INSERT OVERWRITE TABLE t PARTITION (..) SELECT .. FROM t VERSION AS OF n WHERE .. restores a partition."
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=partition.span, feature=feature, hint=hint)
+    restored = node.node("restored_version")
+    word, point = restored.node("restored_by").parts[0].span.text.upper(), clauses.tree(restored.leaf("OPERAND"))
+    version = exp.Version(this=word, kind="AS OF", expression=point)
+    version.meta["start"], version.meta["end"] = restored.span.start, restored.span.end - 1
+    return RestoreTable(source, clauses.target(node), version)

@@ -27,6 +27,7 @@ _BUILDERS: dict[str, Callable[[Node, str], Statement]] = {
     "delete": dml.delete,
     "merge": dml.merge,
     "load_data": dml.load_data,
+    "restore_table": dml.restore_table,
     "create_table": create_table.create_table,
     "alter_table": alter_table.alter_table,
     "drop_table": admin_statements.drop_table,

@@ -46,6 +46,7 @@ from acidsql.grammar.statements import (
     Query,
     RepairTable,
     ResetSettings,
+    RestoreTable,
     Rollback,
     SetSetting,
     Show,
@@ -99,7 +100,7 @@ def _named(statement: Statement) -> Iterator[TableName]:
                 yield from _read(statement.action.query, frozenset())
         case DropView():
             yield statement.view
-        case DropTable() | TruncateTable() | AlterTable() | RepairTable() | AnalyzeTable():
+        case RestoreTable() | DropTable() | TruncateTable() | AlterTable() | RepairTable() | AnalyzeTable():
             yield statement.table
         case LoadData():
             yield statement.target

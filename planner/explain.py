@@ -100,6 +100,8 @@ def _effects(plan: WritePlan) -> Iterator[str]:
     yield from _changed_columns(plan)
     yield "writes"
     yield from (f"  {_written(b, plan)}" for b in plan.branches if b.kind is not EventKind.CHECK)
+    if plan.overwrite is not None and plan.overwrite.whole and plan.target.partition_columns:
+        yield "  base_W without rows: in each other partition of the table"
     yield "strategy"
     yield from (f"  {rule}" for rule in strategy_rules(plan))
 

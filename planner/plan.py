@@ -175,6 +175,8 @@ class Overwrite:
 
     if_not_exists: bool = False
     """Whether a partition that exists is left as it is. `WritePlan.static` then names every partition column."""
+    whole: bool = False
+    """Whether the write also empties the partitions that get no rows, so that it replaces the whole table."""
 
 
 WriteMode: TypeAlias = Append | Create | Overwrite

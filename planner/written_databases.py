@@ -47,7 +47,9 @@ def _written_tables(statement: s.Statement) -> Iterator[s.TableName]:
             yield statement.target
         case s.MultiInsert():
             yield from (branch.target for branch in statement.branches)
-        case s.CreateTable() | s.DropTable() | s.TruncateTable() | s.RepairTable() | s.AnalyzeTable():
+        case s.RestoreTable() | s.TruncateTable() | s.RepairTable() | s.AnalyzeTable():
+            yield statement.table
+        case s.CreateTable() | s.DropTable():
             yield statement.table
         case s.CreateView() | s.DropView():
             yield statement.view

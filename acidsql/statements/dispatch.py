@@ -93,6 +93,8 @@ class StatementDispatch:
                     return self._execute(self.plans.plan(statement, request), request)
             case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.InsertDirectory():
                 return self._execute(self.plans.plan(statement, request), request)
+            case s.RestoreTable():
+                return self._execute(self.plans.plan(statement, request), request)
             case s.LoadData():
                 return self._load(statement, request)
             case s.CreateTable():

@@ -11,7 +11,7 @@ def may_run_in_transaction(statement: s.Statement) -> bool:
     """Whether a statement may stand between START TRANSACTION and COMMIT: DDL opens transactions of its own, and a
     transaction cannot hold another one."""
     match statement:
-        case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
+        case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge() | s.RestoreTable():
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True

@@ -66,7 +66,7 @@ class StatementPlans:
         match statement:
             case s.Insert(evolves=True) | s.Merge(evolves=True):
                 return self._plan_evolving(statement, request or Request(statement.source, {}, {}))
-            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge():
+            case s.Query() | s.Insert() | s.MultiInsert() | s.Update() | s.Delete() | s.Merge() | s.RestoreTable():
                 return plan_statement(statement, self._facts(statement, request))
             case s.InsertDirectory():
                 return self._plan_directory(statement, request or Request(statement.source, {}, {}))

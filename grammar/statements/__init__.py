@@ -69,6 +69,7 @@ from acidsql.grammar.statements.row_statements import (
     MergeUpdate,
     MultiInsert,
     Query,
+    RestoreTable,
     Update,
     Values,
     When,
@@ -181,6 +182,7 @@ __all__ = [
     "RepairTable",
     "ReplaceColumns",
     "ResetSettings",
+    "RestoreTable",
     "Rollback",
     "RowStatement",
     "SetBucketCount",
@@ -226,7 +228,7 @@ class Explain:
     detail: str | None = None
 
 
-RowStatement: TypeAlias = Query | Insert | MultiInsert | Update | Delete | Merge
+RowStatement: TypeAlias = Query | Insert | MultiInsert | Update | Delete | Merge | RestoreTable
 """Queries and DML, which run inside START TRANSACTION and begin a transaction where autocommit is off."""
 
 Statement: TypeAlias = (
@@ -238,6 +240,7 @@ Statement: TypeAlias = (
     | Delete
     | Merge
     | LoadData
+    | RestoreTable
     | CreateTable
     | DropTable
     | RepairTable

@@ -175,3 +175,15 @@ class LoadData:
     partition: tuple[PartitionItem, ...] = ()
     input_format: str | None = None
     serde: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreTable:
+    """RESTORE [TABLE] t TO VERSION | TIMESTAMP AS OF point, a statement of acidsql's own.
+
+    `version` is the node that AS OF behind the table of a query has.
+    """
+
+    source: str
+    table: TableName
+    version: exp.Version

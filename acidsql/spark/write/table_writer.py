@@ -140,11 +140,13 @@ def _stage_by(strategy: SparkStrategy, write: EventWrite, facts: WriteFacts) -> 
 
 
 def replaced_directories(spark: StatementSpark, plan: WritePlan, write: TableWrite) -> list[str]:
-    """The directories that get an empty base in an INSERT OVERWRITE of no rows. There are none if the partitions to
-    replace are those that get rows."""
+    """The directories that get an empty base: in an INSERT OVERWRITE those to replace if there are no rows, in a
+    RESTORE those that get no rows. There are none if the partitions to replace are those that get rows."""
+    target = write.target
+    if plan.overwrite is not None and plan.overwrite.whole and plan.target.partition_columns:
+        return sorted({*target.partitions.all_directories().values()} - {f.partition_directory for f in write.staged})
     if plan.overwrite is None or write.staged:
         return []
-    target = write.target
     if not plan.target.partition_columns:
         return [target.directory]
     values = static_partition(spark, plan)
