@@ -108,6 +108,8 @@ def _misplaced_version(lexed: Lexed, index: int) -> AcidSqlError | None:
     """The error for a VERSION AS OF whose words are around the unexpected token: behind the target of a statement, an
     alias or a subquery. VERSION and FOR may have been read as an alias."""
     words = [token.text.upper() for token in lexed.tokens[: index + 3]]
+    if words[0] == "RESTORE":
+        return None
     for start in range(max(index - 1, 0), index + 1):
         for phrase in AS_OF_WORDS:
             if tuple(words[start : start + len(phrase)]) == phrase:

@@ -1,7 +1,7 @@
 """Earlier versions of a table: the rows that the committed writes up to a write ID made.
 
 A version can be read as long as no base of a later write hides its directories, because the cleaner removes what a base
-hides. Minor compactions keep the write ID of each event of a full ACID table, and not that of a row of an insert-only
+hides. The base of a RESTORE tells what it hides (replaced_files.py). Minor compactions keep the write ID of each event of a full ACID table, and not that of a row of an insert-only
 one. Partitions that were dropped are a matter of their own (partition_history.py).
 """
 
@@ -84,16 +84,17 @@ class History:
     txns: ValidTxnList
     span: Span | None
 
-    def check(self, listing: Listing, compacted: Collection[str]) -> None:
+    def check(self, listing: Listing, compacted: Collection[str], keeping: Collection[str]) -> None:
         """Raises NOT_ENOUGH_HISTORY if files of the version may have been removed from a listed directory, or cannot be
-        told from later ones. `compacted` are the names of bases without `_v` that a compactor of Hive 3 made."""
+        told from later ones. `compacted` are the names of bases without `_v` that a compactor of Hive 3 made, `keeping`
+        those of bases beside which all files are that they replace (replaced_files.py)."""
         files: dict[str, list[str]] = {path.partition("/")[0]: [] for path in listing.directories}
         for file in listing.files:
             top, _, rest = file.path.partition("/")
             files.setdefault(top, []).append(rest)
         for name in sorted(files):
             found = parse_directory(name)
-            if found is None or (found.visibility_txn is not None and not self.txns.is_valid(found.visibility_txn)):
+            if found is None or name in keeping or (found.visibility_txn is not None and not self.txns.is_valid(found.visibility_txn)):
                 continue
             is_compacted = found.visibility_txn is not None or name in compacted
             if self._hides(found, is_compacted) if isinstance(found, Base) else self._mixes(found, files[name]):

@@ -24,6 +24,7 @@ from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
 from acidsql.snapshot.read_view import ReadView
+from acidsql.snapshot.replaced_files import keeping_bases
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
 from acidsql.tracing import Phase, current, phase
@@ -140,7 +141,8 @@ class StatementSnapshots:
                 require_known(metastore, table, directory, names, now.high_watermark, txns.high_watermark)
                 if read.version is not None:
                     history = History(read.version, table, now, txns, read.span)
-                    history.check(listing, _compacted_bases(files, directory, listing))
+                    compacted = _compacted_bases(files, directory, listing)
+                    history.check(listing, compacted, keeping_bases(files, directory, listing))
             return BoundPart(partition.values, directory, snapshot_of(table, files, directory, listing, writes, txns))
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:

@@ -22,6 +22,7 @@ from acidsql.metastore.client import Metastore
 from acidsql.metastore.commit_history import UNKNOWN, RecordedCommit
 from acidsql.metastore.compactions import Compaction, CompactionState
 from acidsql.snapshot.readable_versions import ReadableVersions
+from acidsql.snapshot.replaced_files import keeping_bases
 from acidsql.storage.file_systems import FilesOf, FileSystem
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.hadoop_files import FILE_ERRORS
@@ -59,12 +60,13 @@ class HistoryEntry:
 class FoundDirectory:
     """A directory of a table, with the time of its newest file in milliseconds since 1970, or None without a file.
     `data_format` is that of METADATA_FILE, which a TRUNCATE writes, and the compactor of Hive 3. `sample` is one of its
-    files with events, by path and size."""
+    files with events, by path and size. `is_keeping` tells of a base that all files are there that it replaces."""
 
     name: Base | Delta
     time: int | None
     data_format: str | None
     sample: tuple[str, int] | None
+    is_keeping: bool = False
 
 
 @dataclass(slots=True)
@@ -100,7 +102,7 @@ def history(metastore: Metastore, files_of: FilesOf, table: Table, limit: int | 
     recorded = [commit for commit in metastore.commits(table, limit) if now.is_valid(commit.write_id)]
     found = directories(metastore, files_of, table)
     changes = metastore.partition_changes(table) or ()
-    readable = ReadableVersions.of((d.name for d in found), table, now, txns, changes)
+    readable = ReadableVersions.of((d.name for d in found if not d.is_keeping), table, now, txns, changes)
     traces = traces_of(found, now)
     known = {commit.write_id for commit in recorded}
     entries = [
@@ -219,11 +221,13 @@ def _found_in(files: FileSystem, place: str) -> Sequence[FoundDirectory]:
         if rest == METADATA_FILE:
             marked.add(name)
     found = []
+    keeping = keeping_bases(files, place, listing)
     for name, time in times.items():
         if (parsed := parse_directory(name)) is not None:
             is_marked = name in marked and parsed.visibility_txn is None
             text = files.read(f"{place}/{name}/{METADATA_FILE}") if is_marked else b"{}"
-            found.append(FoundDirectory(parsed, time, json.loads(text).get("dataFormat"), samples.get(name)))
+            kind = json.loads(text).get("dataFormat")
+            found.append(FoundDirectory(parsed, time, kind, samples.get(name), name in keeping))
     return found
 
 

@@ -14,6 +14,8 @@ from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.lock_components import Operation
 from acidsql.planner.plan import Effect
+from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
+from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.writing.publishing import StagedFile, WriteTarget
 
 _OPERATIONS: Final = {
@@ -107,3 +109,12 @@ def _joined(database: str, table: str, writes: Sequence[TableWrite]) -> Committe
     deleted = None if hides else rows[Effect.DELETED]
     operation, inserted, updated = ", ".join(operations), rows[Effect.INSERTED], rows[Effect.UPDATED]
     return CommittedWrite(database, table, operation, inserted, updated, deleted)
+
+
+def note_replaced(write: TableWrite, parts: Sequence[BoundPart]) -> None:
+    """Leaves in each base that the write has published the list of the files that it replaces. `parts` are the
+    partitions as readers read them before."""
+    of_directory = {part.directory: part for part in parts}
+    for base in write.made:
+        replaced = of_directory.get(base.rpartition("/")[0])
+        write.target.files.write(f"{base}/{REPLACED_FILE}", replaced_files(replaced))
