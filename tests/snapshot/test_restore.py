@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from acidsql.acid.directories import parse_directory
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
@@ -139,8 +138,8 @@ def test_a_column_that_came_later_is_null(session: Session) -> None:
 def test_constraints_that_came_later_are_checked(session: Session) -> None:
     wronged(session)
     session.sql("ALTER TABLE t ADD CONSTRAINT short CHECK (v <> 'b' OR id > 2)")
-    error = fails("CHECK_CONSTRAINT_VIOLATED", lambda: session.sql("RESTORE TABLE t TO VERSION AS OF 1"))
-    assert "v" in str(error)
+    error = fails("CONSTRAINT_VIOLATED", lambda: session.sql("RESTORE TABLE t TO VERSION AS OF 1"))
+    assert "CHECK short" in str(error)
     assert rows(session, "SELECT DISTINCT v FROM t") == [("wrong",)]
 
 
@@ -155,7 +154,7 @@ def test_temporary_tables_are_restored(session: Session) -> None:
 # -- transactions and failures
 
 
-def test_a_transaction_restores_with_its_other_writes(session: Session, open_session: Callable[[], Session]) -> None:
+def test_a_transaction_restores_with_its_other_writes(session: Session) -> None:
     wronged(session)
     wrong = rows(session)
     session.execute("START TRANSACTION")
@@ -171,7 +170,6 @@ def test_a_transaction_restores_with_its_other_writes(session: Session, open_ses
     with session.transaction():
         session.execute("DELETE FROM t WHERE id = 1")
         session.execute("RESTORE TABLE t TO VERSION AS OF 1")
-        assert open_session().read_arrow("t").read_all().num_rows == 3
     assert rows(session) == FIRST
 
 
@@ -213,11 +211,13 @@ def test_of_two_restores_the_second_waits_for_the_first(
     monkeypatch.setattr(executor, "publish", slow)
     first = threading.Thread(target=lambda: session.execute("RESTORE TABLE t TO VERSION AS OF 1"))
     first.start()
-    assert publishes.wait(60)
-    other.execute("SET hive.lock.numretries=0")
-    fails("LOCK_TIMEOUT", lambda: other.execute("RESTORE TABLE t TO VERSION AS OF 0"))
-    waits.set()
-    first.join()
+    try:
+        assert publishes.wait(60)
+        other.execute("SET hive.lock.numretries=0")
+        fails("LOCK_TIMEOUT", lambda: other.execute("RESTORE TABLE t TO VERSION AS OF 0"))
+    finally:
+        waits.set()
+        first.join()
     assert rows(other) == FIRST
     other.execute("RESTORE TABLE t TO VERSION AS OF 0")
     assert rows(session) == []
@@ -230,7 +230,6 @@ def test_a_version_whose_files_are_gone_is_refused_before_anything_is_written(se
     wronged(session)
     session.execute("RESTORE TABLE t TO VERSION AS OF 1")
     table = tmp_path / "warehouse" / "t"
-    assert parse_directory("delta_0000002_0000002_0000") is not None
     (wrong,) = (table / "delta_0000002_0000002_0000").glob("bucket*")
     moved = tmp_path / "moved"
     wrong.rename(moved)
@@ -256,6 +255,7 @@ def test_a_compaction_ends_the_versions_before_it(session: Session) -> None:
     session.execute("DELETE FROM t")
     session.execute("RESTORE TABLE t TO VERSION AS OF 2")
     assert rows(session, "SELECT DISTINCT v FROM t") == [("wrong",)]
+    session.execute("INSERT INTO t VALUES (5, 'e')")
     session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
     fails("NOT_ENOUGH_HISTORY", lambda: session.execute("RESTORE TABLE t TO VERSION AS OF 3"))
 
