@@ -100,8 +100,7 @@ def _effects(plan: WritePlan) -> Iterator[str]:
     yield from _changed_columns(plan)
     yield "writes"
     yield from (f"  {_written(b, plan)}" for b in plan.branches if b.kind is not EventKind.CHECK)
-    if plan.overwrite is not None and plan.overwrite.whole and plan.target.partition_columns:
-        yield "  base_W without rows: in each other partition of the table"
+    yield from _emptied(plan)
     yield "strategy"
     yield from (f"  {rule}" for rule in strategy_rules(plan))
 
@@ -140,6 +139,7 @@ def _with_sql(plan: Plan) -> Iterator[str]:
             yield from _changed_columns(plan)
             yield "writes"
             yield from (f"  {_written(b, plan)}" for b in plan.branches)
+            yield from _emptied(plan)
             if plan.cardinality_branch is not None:
                 yield f"checks cardinality: {plan.branches[plan.cardinality_branch].clause}"
             yield f"strategy: {explain_strategy(plan)}"
@@ -188,3 +188,8 @@ def _written(branch: Branch, plan: WritePlan) -> str:
     if plan.overwrite is not None:
         return f"base_W: {branch.clause}"
     return f"{branch.kind.value}_W_W_{branch.statement_id:04d}: {branch.clause}"
+
+
+def _emptied(plan: WritePlan) -> Iterator[str]:
+    if plan.overwrite is not None and plan.overwrite.whole and plan.target.partition_columns:
+        yield "  base_W without rows: in each other partition of the table"

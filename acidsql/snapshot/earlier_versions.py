@@ -84,7 +84,7 @@ class History:
     txns: ValidTxnList
     span: Span | None
 
-    def check(self, listing: Listing, compacted: Collection[str], keeping: Collection[str]) -> None:
+    def check(self, listing: Listing, compacted: Collection[str], keeping: Collection[str] = ()) -> None:
         """Raises NOT_ENOUGH_HISTORY if files of the version may have been removed from a listed directory, or cannot be
         told from later ones. `compacted` are the names of bases without `_v` that a compactor of Hive 3 made, `keeping`
         those of bases beside which all files are that they replace (replaced_files.py)."""
@@ -94,7 +94,11 @@ class History:
             files.setdefault(top, []).append(rest)
         for name in sorted(files):
             found = parse_directory(name)
-            if found is None or name in keeping or (found.visibility_txn is not None and not self.txns.is_valid(found.visibility_txn)):
+            if (
+                found is None
+                or name in keeping
+                or (found.visibility_txn is not None and not self.txns.is_valid(found.visibility_txn))
+            ):
                 continue
             is_compacted = found.visibility_txn is not None or name in compacted
             if self._hides(found, is_compacted) if isinstance(found, Base) else self._mixes(found, files[name]):

@@ -81,3 +81,17 @@ def test_hive_compacts_what_acidsql_wrote_and_nothing_else(hive: Hive, session: 
     left = {path.name.split("_v")[0] for path in table.hive_directory.iterdir()}
     assert left == ({"delta_0000001_0000004", "delete_delta_0000001_0000004"} if kind == "minor" else {"base_0000004"})
     table.assert_hive_reads_it()
+
+
+def test_hive_reads_a_restored_table_and_goes_on(hive: Hive, session: Session) -> None:
+    """The lists of replaced files in the bases do not disturb Hive, nor do bases without rows."""
+    table = create_in_both(session, hive, "restored", f"(k int, v string) PARTITIONED BY (p string) {ACID}")
+    table.write(f"INSERT INTO {table.name} VALUES (1, 'a', 'x'), (2, 'b', 'y')")
+    table.write(f"UPDATE {table.name} SET v = 'wrong'")
+    table.write(f"INSERT INTO {table.name} VALUES (3, 'c', 'z')")
+    table.write(f"RESTORE TABLE {table.name} TO VERSION AS OF 1")
+    assert [row[1:] for row in table.assert_hive_reads_it()] == [[1, "a", "x"], [2, "b", "y"]]
+    table.write(f"RESTORE TABLE {table.name} TO VERSION AS OF 3")
+    assert [row[1:] for row in table.assert_hive_reads_it()] == [[1, "wrong", "x"], [2, "wrong", "y"], [3, "c", "z"]]
+    hive.run(f"DELETE FROM {table.name} WHERE k = 2", f"UPDATE {table.name} SET v = 'd' WHERE k = 3")
+    assert_hive_has(hive, table, [[1, "wrong", "x"], [3, "d", "z"]])

@@ -124,7 +124,7 @@ def outcome(case: Block, stage: Stage) -> str:
     try:
         parsed = parse(statement)
         inner = parsed.statement if isinstance(parsed, s.Explain) else parsed
-        assert isinstance(inner, s.Query | s.Insert | s.MultiInsert | s.Update | s.Delete | s.Merge)
+        assert isinstance(inner, s.RowStatement)
         plan = plan_statement(inner, stage.facts(inner))
     except AcidSqlError as error:
         return str(error)

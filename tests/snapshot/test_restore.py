@@ -58,7 +58,7 @@ def test_a_restore_takes_a_wrong_update_back(session: Session, tmp_path: Path) -
     assert rows(session) == by_arrow(session, "t") == FIRST
     assert bases(tmp_path / "warehouse" / "t") == ["base_0000003"]
     history = rows(session, "DESCRIBE HISTORY t")
-    assert [row[3:6] + row[8:9] for row in history][0] == ("RESTORE", "3", "0", "true")
+    assert next(row[3:6] + row[8:9] for row in history) == ("RESTORE", "3", "0", "true")
     session.execute("UPDATE t SET v = 'd' WHERE id = 3")
     assert rows(session) == [*FIRST[:2], (3, "d")]
 
@@ -258,6 +258,17 @@ def test_a_compaction_ends_the_versions_before_it(session: Session) -> None:
     session.execute("INSERT INTO t VALUES (5, 'e')")
     session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
     fails("NOT_ENOUGH_HISTORY", lambda: session.execute("RESTORE TABLE t TO VERSION AS OF 3"))
+
+
+@pytest.mark.ci
+def test_the_cleaner_ends_what_could_be_undone(session: Session, tmp_path: Path) -> None:
+    wronged(session)
+    session.execute("RESTORE TABLE t TO VERSION AS OF 1")
+    session.compactor.run_once()
+    session.compactor.run_once()
+    assert not list((tmp_path / "warehouse" / "t").glob("delta*"))
+    fails("NOT_ENOUGH_HISTORY", lambda: session.execute("RESTORE TABLE t TO VERSION AS OF 2"))
+    assert rows(session) == FIRST
 
 
 def test_a_dropped_partition_is_refused_by_name(session: Session) -> None:

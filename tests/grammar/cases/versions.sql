@@ -75,3 +75,43 @@ SELECT * FROM (SELECT 1) VERSION AS OF 3
 [PARSE_SYNTAX_ERROR] Syntax error near 'VERSION': a version stands directly behind the name of a table that is only read
 1 | SELECT * FROM (SELECT 1) VERSION AS OF 3
   |                          ^^^^^^^
+
+RESTORE TABLE d.t TO VERSION AS OF 5
+-->
+RestoreTable(table=d.t, version=VERSION AS OF 5)
+tables: d.t
+
+RESTORE t TO TIMESTAMP AS OF '2026-11-01 00:00:00'
+-->
+RestoreTable(table=t, version=TIMESTAMP AS OF '2026-11-01 00:00:00')
+tables: t
+
+EXPLAIN RESTORE TABLE t TO VERSION AS OF :v
+-->
+Explain(statement=RestoreTable(table=t, version=VERSION AS OF :v))
+tables: t
+
+RESTORE TABLE t PARTITION (p = 1) TO VERSION AS OF 1
+-->
+[NOT_YET_SUPPORTED] RESTORE of single partitions is not yet supported by acidsql.
+1 | RESTORE TABLE t PARTITION (p = 1) TO VERSION AS OF 1
+  |                 ^^^^^^^^^^^^^^^^^
+Hint: INSERT OVERWRITE TABLE t PARTITION (..) SELECT .. FROM t VERSION AS OF n WHERE .. restores a partition.
+
+RESTORE TABLE t VERSION AS OF 5
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'VERSION': expected '.', PARTITION or TO
+1 | RESTORE TABLE t VERSION AS OF 5
+  |                 ^^^^^^^
+
+RESTORE TABLE t TO VERSION 5
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near '5': expected AS
+1 | RESTORE TABLE t TO VERSION 5
+  |                            ^
+
+RESTOR TABLE t TO VERSION AS OF 5
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'RESTOR': did you mean RESTORE?
+1 | RESTOR TABLE t TO VERSION AS OF 5
+  | ^^^^^^

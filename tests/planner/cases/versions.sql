@@ -131,3 +131,45 @@ SELECT * FROM missing VERSION AS OF 3
 [TABLE_NOT_FOUND] [Error 10001] Table not found 'missing' (there is emp, log, plain)
 1 | SELECT * FROM missing VERSION AS OF 3
   |               ^^^^^^^
+
+-- A RESTORE is an INSERT OVERWRITE that also empties the partitions without rows.
+RESTORE TABLE log TO VERSION AS OF 2
+-->
+RESTORE default.log
+reads
+  log@1: default.log VERSION AS OF 2
+rows
+  SELECT `id`, `day` FROM `log@1` AS `log`
+events
+  SELECT 0 AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, CAST(NULL AS INT) AS `:place`,
+    CAST(`:id` AS INT) AS `id`,
+    CAST(`:day` AS STRING) AS `day`
+  FROM `:rows`
+writes
+  base_W: the rows of the version
+  base_W without rows: in each other partition of the table
+strategy: by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+
+RESTORE TABLE seen TO VERSION AS OF 1
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: seen is a view, and only tables have versions
+1 | RESTORE TABLE seen TO VERSION AS OF 1
+  |               ^^^^
+
+RESTORE TABLE plain TO VERSION AS OF 1
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: default.plain is not transactional, so that its writes have no IDs
+1 | RESTORE TABLE plain TO VERSION AS OF 1
+  |               ^^^^^
+
+RESTORE TABLE nowhere TO VERSION AS OF 1
+-->
+[TABLE_NOT_FOUND] [Error 10001] Table not found 'nowhere' (there is emp, log, plain)
+1 | RESTORE TABLE nowhere TO VERSION AS OF 1
+  |               ^^^^^^^
+
+RESTORE TABLE log TO VERSION AS OF -1
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: -1 is negative, and a write ID is not
+1 | RESTORE TABLE log TO VERSION AS OF -1
+  |                      ^^^^^^^^^^^^^^^^
