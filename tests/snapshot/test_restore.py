@@ -15,6 +15,7 @@ from acidsql.session import Session
 from acidsql.spark import executor
 from acidsql.statements.results import CountsResult
 from acidsql.storage.local_files import LocalFiles
+from acidsql.writing import publishing
 from tests.answers import counts, fails, files_below, rows
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -201,7 +202,7 @@ def test_of_two_restores_the_second_waits_for_the_first(
 ) -> None:
     wronged(session)
     other, publishes, waits = open_session(), threading.Event(), threading.Event()
-    publish = executor.publish
+    publish = publishing.publish
 
     def slow(*arguments: Any) -> None:
         publishes.set()
