@@ -2,8 +2,8 @@
 
 A version can be read as long as no base of a later write hides its directories, because the cleaner removes what a base
 hides. The base of a RESTORE tells what it hides (replaced_files.py). Minor compactions keep the write ID of each event
-of a full ACID table, and not that of a row of an insert-only one. Partitions that were dropped are a matter of their own
-(partition_history.py).
+of a full ACID table, and not that of a row of an insert-only one. Partitions that were dropped are a matter of their
+own (partition_history.py).
 """
 
 from __future__ import annotations
