@@ -16,6 +16,7 @@ from typing import Any, assert_never
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.metastore.lock_components import LockType
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
 from acidsql.request import Request
@@ -360,9 +361,11 @@ def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> Dat
 
 
 def _parts_before(plan: WritePlan, snapshots: StatementSnapshots) -> Sequence[BoundPart] | None:
-    """What a write replaces that keeps a list of it; None for other writes."""
+    """What a write replaces that keeps a list of it; None for other writes, and where another writer could add
+    something that is not in the list."""
     is_whole = plan.overwrite is not None and plan.overwrite.whole
-    return snapshots.bind(Scan("", plan.target)).parts if is_whole else None
+    is_alone = any(lock.lock_type is LockType.EXCLUSIVE for lock in plan.locks)
+    return snapshots.bind(Scan("", plan.target)).parts if is_whole and is_alone else None
 
 
 def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bool:

@@ -262,6 +262,15 @@ def test_a_compaction_ends_the_versions_before_it(session: Session) -> None:
 
 
 @pytest.mark.ci
+def test_a_restore_beside_other_writers_cannot_be_undone(session: Session) -> None:
+    wronged(session)
+    session.execute("SET hive.txn.xlock.iow=false")
+    session.execute("RESTORE TABLE t TO VERSION AS OF 1")
+    assert rows(session) == FIRST
+    fails("NOT_ENOUGH_HISTORY", lambda: session.execute("RESTORE TABLE t TO VERSION AS OF 2"))
+
+
+@pytest.mark.ci
 def test_the_cleaner_ends_what_could_be_undone(session: Session, tmp_path: Path) -> None:
     wronged(session)
     session.execute("RESTORE TABLE t TO VERSION AS OF 1")
