@@ -461,12 +461,13 @@ class Session(FrameStatements, SessionInspection):
             name: The table.
             version: A write ID of the table: the rows are those that the committed writes up to it made, with the
                 columns of now (`VERSION AS OF`).
-            timestamp: Not yet supported (`TIMESTAMP AS OF`).
+            timestamp: A moment, `2026-11-01 00:00:00` in the session's time zone, or with an offset: the rows are those
+                that were committed then (`TIMESTAMP AS OF`).
 
         Raises:
             AcidSqlError: TABLE_NOT_FOUND; for a version NOT_ENOUGH_HISTORY where a compaction or an overwrite has
                 replaced its files or a partition was dropped since, INVALID_PARAMETER for a write ID that the table
-                does not have, and NOT_YET_SUPPORTED for a view; for a timestamp NOT_YET_SUPPORTED.
+                does not have, and NOT_YET_SUPPORTED for a view.
 
         >>> session.table("employee").count()
         3

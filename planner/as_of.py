@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
@@ -16,6 +18,9 @@ ASSUME_NO_DROPS: Final = "acidsql.history.assume.no.dropped.partitions"
 """Setting: whether no partition was dropped where the metastore does not tell."""
 
 _DATE: Final = len("2026-11-01")
+_TIME: Final = re.compile(r"\b(?:timestamp|system_time)\s+as\s+of\b", re.IGNORECASE)
+_OFFSET: Final = re.compile(r"(?:UTC|GMT|UT|Z)?(?:([+-])(\d{1,2})(?::?(\d{2}))?)?")
+"""The names of time zones that have an offset in the place of rules (java.time.ZoneId.of)."""
 _TIMES: Final = (
     exp.DataType.Type.DATE,
     exp.DataType.Type.TIMESTAMP,
@@ -28,7 +33,7 @@ _TIMES: Final = (
 @dataclass(frozen=True, slots=True)
 class AsOf:
     """A version of a table: the write ID up to which its writes are read, or the time up to which they were committed.
-    A time without an offset is one in the time zone of the session."""
+    A time has an offset."""
 
     point: int | datetime
     assumes_no_drops: bool = False
@@ -49,10 +54,10 @@ def invalid(reason: str, span: Span | None) -> AcidSqlError:
     return AcidSqlError(Condition.INVALID_PARAMETER, span=span, name="version", reason=reason)
 
 
-def as_of(node: exp.Version, source: str, *, assumes_no_drops: bool) -> AsOf:
-    """What a node of the tree names. Raises INVALID_PARAMETER."""
+def as_of(node: exp.Version, source: str, zone: str, *, assumes_no_drops: bool) -> AsOf:
+    """What a node of the tree names. A time without an offset is one in the zone. Raises INVALID_PARAMETER."""
     value, span = node.expression, _place(node, source)
-    point = _write_id(value, span) if node.name == "VERSION" else _time(value, span)
+    point = _write_id(value, span) if node.name == "VERSION" else _time(value, span, zone)
     return AsOf(point, assumes_no_drops, span)
 
 
@@ -74,9 +79,34 @@ def _write_id(value: exp.Expr, span: Span | None) -> int:
     return int(number.this)
 
 
-def _time(value: exp.Expr, span: Span | None) -> datetime:
+def names_a_time(text: str) -> bool:
+    """Whether a statement may read a table as of a time, so that the planner needs the time zone of the session.
+
+    >>> names_a_time("SELECT * FROM t FOR SYSTEM_TIME\nAS OF '2026-11-01'"), names_a_time("SELECT time AS of FROM t")
+    (True, False)
+    """
+    return _TIME.search(text) is not None
+
+
+def _time(value: exp.Expr, span: Span | None, zone: str) -> datetime:
     literal = value.this if isinstance(value, exp.Cast) and value.to.this in _TIMES else value
     if isinstance(literal, exp.Literal) and literal.is_string and len(literal.name) >= _DATE:
         with suppress(ValueError):
-            return datetime.fromisoformat(literal.name)
+            found = datetime.fromisoformat(literal.name)
+            return found if found.tzinfo is not None else found.replace(tzinfo=_zone(zone, span))
     raise invalid("a time is written as '2026-11-01 00:00:00', with or without the offset of its time zone", span)
+
+
+def _zone(name: str, span: Span | None) -> tzinfo:
+    """The time zone of a session, by its name in Spark."""
+    offset = _OFFSET.fullmatch(name)
+    if offset is not None:
+        sign, hours, minutes = offset.groups()
+        amount = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+        return timezone(-amount if sign == "-" else amount) if amount else UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:  # ZoneInfoNotFoundError is a KeyError
+        raise invalid(
+            f"the time zone {name} of the session is not known here: write the time with its offset", span
+        ) from error

@@ -433,6 +433,8 @@ class Facts:
     shortcuts: Shortcuts = Shortcuts()
     relations: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     stored_views: Mapping[str, View] = field(default_factory=dict)
+    zone: str = "UTC"
+    """The time zone of the session, by its name in Spark, if the statement reads a table as of a time."""
 
     def relation(self, name: TableName) -> Relation | None:
         """The table or view of the catalog that a name of the statement means."""

@@ -27,7 +27,8 @@ from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore
 from acidsql.planner.as_of import AsOf
-from acidsql.storage.file_systems import Listing
+from acidsql.snapshot.version_times import committed_at
+from acidsql.storage.file_systems import FilesOf, Listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +40,25 @@ class Version:
     later: frozenset[WriteId] = frozenset()
 
 
-def resolved_version(as_of: AsOf, metastore: Metastore, table: Table, now: ValidWriteIdList) -> Version:
+def resolved_version(
+    as_of: AsOf, metastore: Metastore, table: Table, now: ValidWriteIdList, files_of: FilesOf
+) -> Version:
     """The version that a statement names. `now` are all write IDs of the table.
 
     Raises INVALID_PARAMETER for a plain table and for a write ID that the table does not have yet, and what
-    `version_at` raises.
+    `committed_at` raises.
     """
     if not table.is_transactional:
         raise as_of.refused(f"{table.qualified} is not transactional, so that its writes have no IDs")
     if isinstance(as_of.point, datetime):
         try:
-            return version_at(metastore, table, as_of.point)
+            return Version(*committed_at(metastore, table, as_of.point, files_of))
         except AcidSqlError as error:
             raise (error if error.span or not as_of.span else error.with_span(as_of.span)) from error.__cause__
     if as_of.point > now.high_watermark:
         known = f"the versions 0 to {now.high_watermark} of {table.qualified}"
         raise as_of.refused(f"{as_of.point} is not one of {known}")
     return Version(WriteId(as_of.point))
-
-
-def version_at(metastore: Metastore, table: Table, instant: datetime) -> Version:
-    """The version of a table at a moment. An instant without an offset is one in the time zone of the session.
-
-    Raises NOT_YET_SUPPORTED.
-    """
-    hint = "VERSION AS OF reads the rows up to a write ID."
-    raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"TIMESTAMP AS OF, for {table.qualified},", hint=hint)
 
 
 def write_ids_at(version: Version, now: ValidWriteIdList) -> ValidWriteIdList:

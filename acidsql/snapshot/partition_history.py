@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
+from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
@@ -41,7 +42,7 @@ def check_no_drops(
             raise _refused(as_of, version, "unknown", f"{reason}. {_ASSUME}")
         return
     for change in changes:
-        if change.kind is not ChangeKind.DROPPED or change.write_id < version.write_id:
+        if change.kind is not ChangeKind.DROPPED or _is_older(change, version):
             continue
         if change.values is None:
             if table.partition_columns and not as_of.assumes_no_drops:
@@ -55,6 +56,12 @@ def check_no_drops(
             raise _refused(
                 as_of, version, f"none of {shown}", f"{reason}. A condition that leaves it out reads the others."
             )
+
+
+def _is_older(change: PartitionChange, version: Version) -> bool:
+    """Whether a partition certainly went before the version. A drop may have a write ID of its own, the one behind that
+    of its change, and may have committed after later writes that are part of the version."""
+    return change.write_id < version.write_id and WriteId(change.write_id + 1) not in version.later
 
 
 def check_not_found_later(

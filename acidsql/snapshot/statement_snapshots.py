@@ -110,7 +110,7 @@ class StatementSnapshots:
             now = self._view.write_ids(scan.table)
         if scan.as_of is None or now is None:
             return _Read(now, now)
-        version = resolved_version(scan.as_of, self._view.metastore, scan.table, now)
+        version = resolved_version(scan.as_of, self._view.metastore, scan.table, now, self._files_of)
         changes = self._view.metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
         later = came_later(version, changes or ())
         return _Read(write_ids_at(version, now), now, version, scan.as_of.span, later)

@@ -29,7 +29,7 @@ from acidsql.spark.session.parameter_values import literals
 from acidsql.spark.session.quiet_analysis import quiet_analysis
 from acidsql.spark.session.session_settings import Meaning
 from acidsql.spark.session.session_start import ZONE, require_own_jvm, running_session, start_spark
-from acidsql.spark.session.time_zone import UTC
+from acidsql.spark.session.time_zone import UTC, local_zone
 from acidsql.spark.spark_types import in_wall_clock_time
 from acidsql.storage.file_systems import FileSystem, is_local
 from acidsql.storage.hadoop_files import HadoopFiles
@@ -390,6 +390,12 @@ class Engine:
         """The value of a Spark setting, or None. Starts Spark if it is not running: its defaults count."""
         return self.spark.conf.get(key, None)
 
+    @property
+    def zone(self) -> str:
+        """The name of the session's time zone. Does not start Spark."""
+        spark = self._living
+        return str(spark.conf.get(ZONE)) if spark is not None else self._conf.get(ZONE) or local_zone()
+
     def cancel(self) -> None:
         """Cancels the running jobs."""
         spark = self._living
@@ -436,23 +442,6 @@ def for_little(frame: DataFrame) -> DataFrame:
     spark = frame.sparkSession
     interpreted = adopt(frame, clone(spark, jvm(spark).for_little))
     return frame if compares_each_with_each(interpreted) else interpreted
-
-
-@contextmanager
-def settings_of_write(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Settings of a statement's storage session for one write, and for the scans in it, which look them up when they
-    run. A copy of the session would not reach the scans: they keep the session that they were made in."""
-    before = {key: spark.conf.get(key, None) for key in settings}
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)
 
 
 def copy_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:

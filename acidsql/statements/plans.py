@@ -17,6 +17,7 @@ from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar import statements as s
 from acidsql.grammar.table_names import table_names
 from acidsql.metastore.catalog import DEFAULT_DATABASE
+from acidsql.planner.as_of import names_a_time
 from acidsql.planner.ddl.ddl_explain import explain_ddl
 from acidsql.planner.ddl.ddl_plan import DDL_STATEMENTS, ViewDefinition
 from acidsql.planner.ddl.view_ddl import check_free
@@ -246,7 +247,8 @@ class StatementPlans:
         if request is not None:
             relations |= {f"{{{name}}}": column_types_of_frame(frame) for name, frame in request.frames.items()}
         settings = self._settings if request is None else request.settings(self._settings)
-        return Facts(self.database, tables, views, settings, similar, self.shortcuts, relations, stored_views)
+        zone = self._engine.zone if names_a_time(statement.source) else "UTC"
+        return Facts(self.database, tables, views, settings, similar, self.shortcuts, relations, stored_views, zone)
 
 
 def has_plan(statement: s.Statement) -> bool:

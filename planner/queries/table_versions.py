@@ -27,7 +27,7 @@ def take_versions(tree: exp.Query, facts: Facts, source: str) -> None:
     for version in versions:
         table = version.parent
         assert isinstance(table, exp.Table)
-        found = as_of(version, source, assumes_no_drops=assumes)
+        found = as_of(version, source, facts.zone, assumes_no_drops=assumes)
         _check(table, found.span, facts, is_named=id(table) in named)
         version.pop()
         table.meta[_AS_OF] = found

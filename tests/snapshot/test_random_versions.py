@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 import pytest
@@ -40,6 +41,7 @@ class History:
     kind: str
     chance: random.Random
     then: dict[int, Rows] = field(default_factory=dict)
+    moments: list[tuple[datetime, Rows]] = field(default_factory=list)
     safe: int = 0
     columns: int = 2
     next_id: int = 0
@@ -54,6 +56,13 @@ class History:
         found = database.last_write_id(database.table("default", "t"))
         assert found is not None
         return int(found)
+
+    def note_moment(self) -> None:
+        """Notes what is there at the time of the last commit."""
+        database = self.session._metastore
+        last = max((c.committed for c in database.commits(database.table("default", "t"))), default=None)
+        if last is not None:
+            self.moments.append((datetime.fromtimestamp(last / 1000, UTC), self.now()))
 
     def run(self, text: str) -> None:
         self.session.execute(text)
@@ -102,6 +111,7 @@ class History:
         self.other.execute(f"INSERT INTO t VALUES {self.values(1)}")
         first, known = self.version, self.next_id
         self.insert()
+        self.note_moment()
         self.other.execute("COMMIT")
         self.then[first] = [row for row in self.now() if int(str(row[0])) <= known]
 
@@ -188,6 +198,7 @@ def test_every_readable_version_is_what_was_there_then(
         step()
         done.append(f"{history.version}: {step.__name__}")
         history.then[history.version] = history.now()
+        history.note_moment()
     told = f"{kind} {seed}: {', '.join(done)}"
     names = "id, v" + ", p" * history.is_partitioned
     readable = []
@@ -203,7 +214,21 @@ def test_every_readable_version_is_what_was_there_then(
         elif version % 3 == 0:
             assert read(session, f"SELECT {names} FROM t VERSION AS OF {version}", by_spark) is None, told
     assert readable, told
+    _check_moments(history, names, told)
     _check_by_spark(history, readable, names, told)
+
+
+def _check_moments(history: History, names: str, told: str) -> None:
+    """What was there at the time of each commit, or a refusal, but not for the last one."""
+    found = None
+    for moment, then in history.moments:
+        query = f"SELECT {names} FROM t TIMESTAMP AS OF '{moment.isoformat(' ', 'milliseconds')}'"
+        found = read(history.session, query, arrow)
+        assert found in (then, None), f"{moment} of {told}"
+    if history.moments:
+        moment, then = history.moments[-1]
+        query = f"SELECT {names} FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '{moment.isoformat(' ', 'milliseconds')}'"
+        assert read(history.session, query, by_spark) == found, told
 
 
 def _check_by_spark(history: History, readable: list[int], names: str, told: str) -> None:

@@ -64,6 +64,16 @@ def test_a_restore_takes_a_wrong_update_back(session: Session, tmp_path: Path) -
     assert rows(session) == [*FIRST[:2], (3, "d")]
 
 
+def test_a_restore_goes_back_to_a_moment(session: Session) -> None:
+    wronged(session)
+    (moment,) = (row[1] for row in rows(session, "DESCRIBE HISTORY t") if row[0] == "1")
+    session.execute(f"RESTORE TABLE t TO TIMESTAMP AS OF '{moment}'")
+    assert rows(session) == FIRST
+    error = fails("INVALID_PARAMETER", lambda: session.execute("RESTORE TABLE t TO TIMESTAMP AS OF '2999-01-01'"))
+    assert error.span is not None
+    assert error.span.text == "TIMESTAMP AS OF '2999-01-01'"
+
+
 def test_another_restore_undoes_it(session: Session) -> None:
     wronged(session)
     wrong = rows(session)

@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from acidsql.acid.table import Column, Table
+from acidsql.acid.write_ids import WriteId
 from acidsql.connection import connect
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
+from acidsql.planner.as_of import AsOf
 from acidsql.session import Session
+from acidsql.snapshot.earlier_versions import Version
+from acidsql.snapshot.partition_history import check_no_drops
 from acidsql.statements.results import ScanResult
 from tests.answers import fails, rows
 
@@ -338,20 +344,52 @@ def test_a_version_that_a_table_does_not_have_is_an_error_with_its_place(alone: 
     assert alone._metastore.locks() == []
 
 
-def test_a_time_is_read_up_to_the_place_where_commits_will_tell_theirs(session: Session) -> None:
+def times(session: Session) -> list[datetime.datetime]:
+    """The times of the commits of `t`, the first one first."""
+    table = session._metastore.table("default", "t")
+    found = sorted(commit.committed for commit in session._metastore.commits(table))
+    return [datetime.datetime.fromtimestamp(millis / 1000, datetime.UTC) for millis in found]
+
+
+def test_a_time_reads_what_was_committed_then(session: Session) -> None:
     filled(session)
-    moments: tuple[object, ...] = (
-        "2026-11-01 00:00:00",
-        datetime.datetime(2026, 11, 1),
-        datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC),
-        datetime.date(2026, 11, 1),
+    before = datetime.date(2024, 1, 1)
+    for number, at in enumerate(times(session), 1):
+        query = "SELECT id, v FROM t FOR SYSTEM_TIME AS OF ?"
+        assert without_spark(session, query, [at]) == VERSIONS[number]
+        assert without_spark(session, query, [at - datetime.timedelta(milliseconds=1)]) == VERSIONS[number - 1]
+        text = at.isoformat(" ", "milliseconds")
+        assert rows(session, f"SELECT id, v FROM t TIMESTAMP AS OF '{text}' ORDER BY id") == VERSIONS[number]
+        assert sorted(map(tuple, session.table("t", timestamp=text).collect())) == VERSIONS[number]
+        assert without_spark(session, query, [before]) == VERSIONS[0]
+    error = fails(
+        "INVALID_PARAMETER",
+        partial(session.execute, "SELECT * FROM t TIMESTAMP AS OF '2999-01-01'", rows_only=True),
     )
-    for moment in moments:
-        read = partial(session.execute, "SELECT * FROM t FOR SYSTEM_TIME AS OF ?", [moment], rows_only=True)
-        error = fails("NOT_YET_SUPPORTED", read)
-        assert place(error) == "FOR SYSTEM_TIME AS OF ?"
-    fails("NOT_YET_SUPPORTED", lambda: session.execute("SELECT * FROM t TIMESTAMP AS OF '2026-11-01'", rows_only=True))
+    assert place(error) == "TIMESTAMP AS OF '2999-01-01'"
     fails("INVALID_PARAMETER", lambda: session.execute("SELECT * FROM t TIMESTAMP AS OF ?", [3], rows_only=True))
+
+
+def test_a_time_without_an_offset_is_one_in_the_zone_of_the_session(alone: Session) -> None:
+    filled(alone)
+    at = times(alone)[1]
+    for zone, offset in (("Asia/Tokyo", 9.0), ("+05:30", 5.5), ("UTC", 0.0), ("GMT-2", -2.0)):
+        alone.execute(f"SET spark.sql.session.timeZone={zone}")
+        local = at.astimezone(datetime.timezone(datetime.timedelta(hours=offset))).replace(tzinfo=None)
+        text = local.isoformat(" ", "milliseconds")
+        assert without_spark(alone, f"SELECT id, v FROM t TIMESTAMP AS OF '{text}'") == VERSIONS[2], zone
+        assert without_spark(alone, f"SELECT id, v FROM t TIMESTAMP AS OF TIMESTAMP '{text}'") == VERSIONS[2], zone
+
+
+def test_a_drop_that_commits_later_than_later_writes_ends_the_times_before_it(session: Session) -> None:
+    """The drop has a lower write ID than a write that was committed at the moment that is read."""
+    changes = (PartitionChange(("1",), ChangeKind.DROPPED, WriteId(4)),)
+    table = Table("default", "t", (Column("id", "int"),), "/t", (Column("p", "int"),))
+    at = AsOf(datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC))
+    check_no_drops(at, Version(WriteId(6)), table, changes, lambda values: True)
+    later = Version(WriteId(6), frozenset({WriteId(5)}))
+    error = fails("NOT_ENOUGH_HISTORY", lambda: check_no_drops(at, later, table, changes, lambda values: True))
+    assert "p=1" in str(error)
 
 
 def test_views_keep_no_version(session: Session) -> None:

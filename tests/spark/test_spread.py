@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.acid.data_files import File
 from acidsql.errors import AcidSqlError
 from acidsql.planner import write_strategy
 from acidsql.planner.write_strategy import InEachTask
@@ -160,9 +161,9 @@ def test_delete_events_are_written_in_their_order_however_many_files_they_go_to(
     monkeypatch.setattr(write_strategy, "MOST_DELETES_BY_DRIVER", -1)
     at_once: list[str] = []
 
-    def saved(frame: DataFrame, *rest: object) -> None:
+    def saved(frame: DataFrame, *rest: object) -> list[File]:
         at_once.append(str(frame.sparkSession.conf.get("spark.sql.maxConcurrentOutputFileWriters")))
-        staging.save(frame, *rest)  # type: ignore[arg-type]
+        return staging.save(frame, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(shuffled_write, "save", saved)
     session.execute("UPDATE t SET v = 'new'")

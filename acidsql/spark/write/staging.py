@@ -5,16 +5,16 @@ The ends of the files are Spark's still; acidsql/storage/orc/orc_footers.py make
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
-from pyspark.sql import DataFrame, DataFrameWriter
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 from acidsql.acid.data_files import File
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst.direct_writes import can_write_directly, write_directly
-from acidsql.spark.engine import settings_of_write
 from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.write.event_rows import plain_rows
 from acidsql.spark.write.shared_directories import require_shared
@@ -53,7 +53,7 @@ def save(
         rows = plain_rows(rows, table, partition_by)
     spark, options, file_format = rows.sparkSession, writer_options(table), SPARK_FORMATS[table.file_format]
     if not is_local(staging) and can_write_directly(spark):
-        with settings_of_write(spark, settings or {}):
+        with _settings_of_write(spark, settings or {}):
             return write_directly(rows, file_format, with_scheme(staging), options, partition_by)
     writer = rows.write.mode("overwrite").options(**options)
     if is_local(staging):
@@ -61,7 +61,7 @@ def save(
         writer = _without_processes(writer, files, staging)
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     writer = writer.partitionBy(*partition_by) if partition_by else writer
-    with settings_of_write(spark, settings or {}):
+    with _settings_of_write(spark, settings or {}):
         writer.format(file_format).save(with_scheme(staging))
     return listed(files, staging)
 
@@ -79,3 +79,20 @@ def _without_processes(writer: DataFrameWriter, files: FileSystem, staging: str)
     files.delete(staging)
     files.make_directories(f"{staging}/{_OF_JOBS}")
     return writer.mode("append").options(**_RAW_FILES)
+
+
+@contextmanager
+def _settings_of_write(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a statement's storage session for one write, and for the scans in it, which look them up when they
+    run. A copy of the session would not reach the scans: they keep the session that they were made in."""
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)

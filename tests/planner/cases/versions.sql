@@ -36,11 +36,11 @@ rows      WITH c AS (SELECT id FROM `emp@1` AS `emp`) SELECT * FROM c WHERE id I
 
 SELECT count(*) FROM emp TIMESTAMP AS OF '2026-11-01 00:00:00'
 --> reads
-reads     emp@1: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00, only counted
+reads     emp@1: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00+00:00, only counted
 
 SELECT * FROM emp FOR SYSTEM_TIME AS OF TIMESTAMP '2026-11-01 00:00:00' UNION ALL SELECT * FROM emp TIMESTAMP AS OF '2026-11-01T00:00:00+02:00'
 --> reads
-reads     emp@1: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00
+reads     emp@1: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00+00:00
           emp@2: default.emp TIMESTAMP AS OF 2026-11-01 00:00:00+02:00
 
 INSERT INTO emp SELECT * FROM emp VERSION AS OF 3
