@@ -17,6 +17,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
+from acidsql.snapshot.change_ranges import BoundChanges
 from acidsql.snapshot.committed_lengths import committed_part, is_complete
 from acidsql.storage.file_identity import sized
 from acidsql.storage.file_systems import FileSystem, SizedFile
@@ -88,6 +89,8 @@ class BoundScan:
     scan: Scan
     files: FileSystem
     parts: tuple[BoundPart, ...]
+    changes: BoundChanges | None = None
+    """The changes that are read, where these are read in place of rows."""
 
     @property
     def table(self) -> Table:
