@@ -267,7 +267,7 @@ class AcidSqlParser(SparkParser):
 
     def _parse_version_bound(self) -> exp.Version:
         if not self._match_texts(("VERSION", "TIMESTAMP")):
-            self.raise_error("CHANGES FROM and TO are followed by VERSION or TIMESTAMP")
+            self.raise_error("expected VERSION after FROM and TO of CHANGES")
         kind = self._prev.text.upper()
         point = self._parse_bitwise()
         if point is None:

@@ -57,7 +57,7 @@ def changes_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches, tim
     )
     changes = bound.changes or BoundChanges(WriteId(0), {})
     found = _Changes(spark, rows, caches, ChangedFiles(rows, changes.first, caches.footers)).frames()
-    timestamp = _timestamp_sql(changes.times, time_zone)
+    timestamp = commit_time_sql(changes.times, time_zone, name_sql(_VERSION))
     return reduce(DataFrame.unionAll, (_named(frame, scan, timestamp) for frame in found))
 
 
@@ -140,14 +140,13 @@ def _named(changes: DataFrame, scan: Scan, timestamp: str) -> DataFrame:
     return select(changes, columns)
 
 
-def _timestamp_sql(times: Mapping[WriteId, datetime], time_zone: str) -> str:
-    """SQL of the time of a change's commit; NULL where it is not known."""
+def commit_time_sql(times: Mapping[WriteId, datetime], time_zone: str, write_id: str) -> str:
+    """SQL of the time at which the clocks in `time_zone` saw a write commit, from SQL of its write ID; NULL where it is
+    not known."""
     kind = ddl(query_type(CHANGE_COLUMNS[COMMIT_TIMESTAMP]))
     if not times:
         return f"CAST(NULL AS {kind})"
-    in_utc = {
-        write_id: time.astimezone(UTC).replace(tzinfo=None).isoformat(sep=" ") for write_id, time in times.items()
-    }
-    entries = ", ".join(f"{write_id}L, TIMESTAMP_NTZ'{time}'" for write_id, time in sorted(in_utc.items()))
-    found = f"element_at(map({entries}), {name_sql(_VERSION)})"
+    utc = {write_id: time.astimezone(UTC).replace(tzinfo=None) for write_id, time in sorted(times.items())}
+    entries = ", ".join(f"{write_id}L, TIMESTAMP_NTZ'{time.isoformat(sep=' ')}'" for write_id, time in utc.items())
+    found = f"element_at(map({entries}), {write_id})"
     return f"CAST(convert_timezone('UTC', {sql_string(time_zone)}, {found}) AS {kind})"
