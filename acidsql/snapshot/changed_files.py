@@ -26,8 +26,9 @@ from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
 
 _ROW_KEY: Final = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
-_Bounds: TypeAlias = tuple[int, int]
-_KeyBounds: TypeAlias = tuple[_Bounds | None, ...]
+Bounds: TypeAlias = tuple[int, int]
+"""The smallest and the largest of some numbers."""
+_KeyBounds: TypeAlias = tuple[Bounds | None, ...]
 """The smallest and the largest write ID, bucket property and row ID of some rows; None where they are not known."""
 
 
@@ -56,6 +57,12 @@ def changing_writes(parts: Sequence[BoundPart], first: WriteId, writes: ValidWri
     }
     ids = (WriteId(i) for low, high in ranges for i in range(low, high + 1))
     return frozenset(filter(writes.is_valid, ids))
+
+
+def deleted_keys(deletes: Sequence[SourceFile]) -> tuple[Bounds | None, ...]:
+    """The bounds of the write IDs, bucket properties and row IDs of the rows that the events in the files delete. There
+    is at least one file."""
+    return tuple(map(_joined, zip(*map(_key_bounds, deletes), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +157,7 @@ def _delta(directory: SelectedDirectory) -> Delta:
     return directory.parsed
 
 
-def _with_writes(part: BoundPart, writes: Sequence[_Bounds | None]) -> BoundPart:
+def _with_writes(part: BoundPart, writes: Sequence[Bounds | None]) -> BoundPart:
     """The part with the data directories that may have rows of the writes in one of the ranges, without its delete
     events."""
 
@@ -186,6 +193,14 @@ def _key_bounds(file: SourceFile) -> _KeyBounds:
     assert known is not None
     row_ids = (known.row_ids.start, known.row_ids.stop - 1)
     return (known.write_id, known.write_id), (known.bucket_property, known.bucket_property), row_ids
+
+
+def _joined(bounds: Sequence[Bounds | None]) -> Bounds | None:
+    """The bounds around all these; None if one of them is not known."""
+    known = [each for each in bounds if each is not None]
+    if len(known) < len(bounds):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
 
 
 def _meets(one: _KeyBounds, other: _KeyBounds) -> bool:

@@ -340,3 +340,42 @@ def test_a_range_whose_files_were_replaced_is_refused(session: Session, statemen
     assert error.span is not None
     assert error.span.text == "CHANGES FROM VERSION 2 TO VERSION 2"
     assert changes(session, "t CHANGES FROM VERSION 2 TO VERSION 2", "p = 2") == [(4, "d", 2, "insert", 2)]
+
+
+# -- rows of streams, and values of all types
+
+
+@pytest.mark.ci
+def test_each_commit_of_a_stream_has_its_rows(session: Session) -> None:
+    session.sql(f"CREATE TABLE t (id int, v string) {ACID}")
+    with session.stream("t", id="s", batch_size=5) as stream:
+        for number in (1, 2, 3):
+            stream.write([(number, "s")])
+            stream.commit()
+        found = changes(session, "t CHANGES FROM VERSION 1")
+        writes = [write for *_, write in found]
+        assert [(row[0], row[2]) for row in found] == [(1, "insert"), (2, "insert"), (3, "insert")]
+        assert len(set(writes)) == 3
+        assert between(session, int(str(writes[1])), int(str(writes[1]))) == [found[1]]
+    session.sql("DELETE FROM t WHERE id = 2")
+    (deleted,) = (row for row in changes(session, "t CHANGES FROM VERSION 2") if row[2] == "delete")
+    assert deleted[:2] == (2, "s")
+
+
+@pytest.mark.ci
+def test_old_rows_have_the_values_of_their_types(session: Session) -> None:
+    session.sql(
+        "CREATE TABLE t (id int, c char(5), vc varchar(5), d decimal(30, 4), ts timestamp, l timestamp with local time"
+        " zone, day date, b binary, a array<int>, m map<string, date>, s struct<x: int, y: timestamp>, bo boolean)"
+        f" PARTITIONED BY (p char(3), q date) {ACID}"
+    )
+    session.sql(
+        "INSERT INTO t SELECT 1, 'ab', 'cd', 12345678901234567890.5, TIMESTAMP '1999-12-31 23:59:59.123456',"
+        " TIMESTAMP '2026-03-29 02:30:00', DATE '0001-01-01', X'00FF', array(1, NULL), map('k', DATE '2020-02-29'),"
+        " named_struct('x', 1, 'y', TIMESTAMP '1900-01-01 00:00:00'), NULL, 'x', DATE '2026-01-01'"
+    )
+    inserted = session.sql("SELECT * FROM t").collect()
+    session.sql("DELETE FROM t")
+    frame = session.changes("t", 1)
+    assert [tuple(row)[:14] for row in frame.collect()] == [tuple(row) for row in inserted] * 2
+    assert frame.dtypes[:14] == session.table("t").dtypes

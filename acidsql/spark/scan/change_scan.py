@@ -21,7 +21,7 @@ from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.change_ranges import BoundChanges
-from acidsql.snapshot.changed_files import ChangedFiles
+from acidsql.snapshot.changed_files import ChangedFiles, deleted_keys
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
 from acidsql.spark.catalyst.gateway import select, where, with_columns
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
@@ -101,6 +101,9 @@ class _Changes:
         row_id = name_sql(_ROW_ID)
         keys = {f"{row_id}.writeid": WRITE_ID, f"{row_id}.bucketid": BUCKET, f"{row_id}.rowid": ROW}
         keys[name_sql(_PLACE)] = PART
+        bounds = zip(keys, deleted_keys(files), strict=False)  # partitions have none
+        within = [f"{name} BETWEEN {each[0]} AND {each[1]}" for name, each in bounds if each is not None]
+        rows = where(rows, " AND ".join(within)) if within else rows
         same_row = [F.col(of_row) == F.col(name_sql(of_event)) for of_row, of_event in keys.items()]
         return rows.join(deleting, same_row).drop(WRITE_ID, BUCKET, ROW, PART)
 
