@@ -270,7 +270,7 @@ def test_only_files_that_can_have_changed_rows_are_read(session: Session) -> Non
     assert directories(session, 5, 5) == updated
     assert len(between(session, 5, 5)) == 2
     session.sql("DELETE FROM t WHERE id = 77")
-    assert {name[:5] for name in directories(session, 6, 6)} == {"base_", "delet"}
+    assert {name.partition("_")[0] for name in directories(session, 6, 6)} == {"base", "delete"}
     assert between(session, 6, 6) == [(77, "x", "delete", 6)]
 
 
