@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from acidsql.acid.object_names import table_of
-from acidsql.arrow.queries import table_item
+from acidsql.arrow.queries import changes_item, table_item
 from acidsql.compactor.background import Background
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
@@ -475,21 +475,27 @@ class Session(FrameStatements, SessionInspection):
         return self.sql(f"SELECT * FROM {table_item(name, version, timestamp)}")
 
     def changes(self, name: str, from_version: int, to_version: int | None = None) -> DataFrame:
-        """The changes of a table between two versions. Not yet supported.
+        """The rows that the writes of some versions inserted, deleted and updated (`CHANGES FROM VERSION`).
 
         Args:
             name: The table.
             from_version: The write ID of the first version whose changes are wanted.
             to_version: The write ID of the last one; None for the newest.
 
-        Raises:
-            AcidSqlError: NOT_YET_SUPPORTED.
+        Returns:
+            The table's columns, and behind them `_change_type`, which is insert, delete, update_preimage or
+            update_postimage, `_commit_version`, which is a write ID, and `_commit_timestamp`, which is NULL where it is
+            not known.
 
-        >>> session.changes("employee", 1, 2)
-        Traceback (most recent call last):
-        acidsql.errors.AcidSqlError: [NOT_YET_SUPPORTED] session.changes is not yet supported by acidsql.
+        Raises:
+            AcidSqlError: TABLE_NOT_FOUND; INVALID_PARAMETER for versions that the table does not have;
+                NOT_ENOUGH_HISTORY where the version before the changes cannot be read any more (see `table`); and
+                NOT_YET_SUPPORTED for a view.
+
+        >>> session.changes("employee", 1).count()
+        3
         """
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="session.changes")
+        return self.sql(f"SELECT * FROM {changes_item(name, from_version, to_version)}")
 
     def read_arrow(
         self, name: str, columns: Sequence[str] | None = None, where: str | None = None, version: int | None = None

@@ -53,13 +53,16 @@ AS_OF_WORDS = {
     ("FOR", "SYSTEM_TIME"): "TIMESTAMP",
 }
 """The words before the version of a table, and whether a version or a time follows. AS OF follows FOR too."""
+CHANGES_WORDS = ("CHANGES", "FROM")
+"""The words before the first of the versions whose changes a query reads."""
 _T = TypeVar("_T")
 _LITERAL = "literal"
 _FRAME = "frame"
 _NULLS = "nulls"
 _SOURCE = "source"
 CHANGES = "CHANGES"
-"""What exp.Version reads where it is the CHANGES between two versions."""
+"""The name of an exp.Version that stands for the changes of a range of versions. Its expression is an exp.Tuple of the
+first and the last version, each an exp.Version; the last one may be missing."""
 _FETCHES_DELETED = "fetches_deleted"
 _DELETED_ROWS = "acid.fetch.deleted.rows"
 _ESCAPES = str.maketrans(
@@ -235,13 +238,16 @@ class AcidSqlParser(SparkParser):
         return table
 
     def _parse_version(self) -> exp.Version | None:
-        """The version of a table to read, or the CHANGES between two versions."""
-        if not self._match_text_seq("CHANGES", "FROM"):
+        """The version of a table to read, or the CHANGES of a range of versions."""
+        first = self._curr
+        if not self._match_text_seq(*CHANGES_WORDS):
             return self._parse_as_of()
         bounds = [self._parse_version_bound()]
         if self._match_text_seq("TO"):
             bounds.append(self._parse_version_bound())
-        return self.expression(exp.Version(this=CHANGES, kind=CHANGES, expression=exp.Tuple(expressions=bounds)))
+        changes = self.expression(exp.Version(this=CHANGES, kind="FROM", expression=exp.Tuple(expressions=bounds)))
+        changes.meta["start"], changes.meta["end"] = first.start, self._prev.end
+        return changes
 
     def _parse_as_of(self) -> exp.Version | None:
         """`VERSION AS OF n`, `FOR VERSION AS OF n`, `FOR SYSTEM_VERSION AS OF n`, and the same with times. `this` is
@@ -259,10 +265,14 @@ class AcidSqlParser(SparkParser):
         version.meta["start"], version.meta["end"] = first.start, self._prev.end
         return version
 
-    def _parse_version_bound(self) -> exp.Expr | None:
+    def _parse_version_bound(self) -> exp.Version:
         if not self._match_texts(("VERSION", "TIMESTAMP")):
-            self.raise_error("CHANGES FROM and TO are followed by VERSION or TIMESTAMP")
-        return self._parse_bitwise()
+            self.raise_error("expected VERSION after FROM and TO of CHANGES")
+        kind = self._prev.text.upper()
+        point = self._parse_bitwise()
+        if point is None:
+            self.raise_error(f"a value is missing after {kind}")
+        return self.expression(exp.Version(this=kind, kind="AS OF", expression=point))
 
     def _parse_joins(self, alias_tokens: Collection[TokenType] | None = None) -> Iterator[exp.Join]:
         # After a joined table without ON, sqlglot reads the following joins in case its ON comes after them
@@ -465,6 +475,12 @@ class AcidSqlGenerator(SparkGenerator):
         exp.BitwiseLeftShift: lambda self, node: self.binary(node, "<<"),
         exp.BitwiseRightShift: lambda self, node: self.binary(node, ">>"),
     }
+
+    def version_sql(self, expression: exp.Version) -> str:
+        if expression.name != CHANGES:
+            return super().version_sql(expression)
+        bounds = (f"{bound.name} {self.sql(bound, 'expression')}" for bound in expression.expression.expressions)
+        return f"CHANGES FROM {' TO '.join(bounds)}"
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
         # sqlglot would write a JOIN without ON as a comma, which binds less tightly than the JOINs after it.

@@ -9,7 +9,7 @@ from functools import cache
 from sqlglot import exp
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import CHANGES, AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source, span_of
+from acidsql.grammar.dialect import AcidSql, AcidSqlParser, MisreadError, mark_frame, mark_source, span_of
 from acidsql.grammar.lexer import Lexed
 from acidsql.grammar.nesting_depth import depth_limited, flatten_chains
 from acidsql.grammar.syntax_errors import misread_error, star_alias_error
@@ -77,10 +77,9 @@ def read_tree(lexed: Lexed, index: int, kind: str) -> tuple[exp.Expression, int]
 
 
 def _check(node: exp.Expr, lexed: Lexed, index: int) -> None:
-    if isinstance(node, exp.QueryTransform) or (isinstance(node, exp.Version) and node.args["kind"] == CHANGES):
+    if isinstance(node, exp.QueryTransform):
         span = span_of(node, lexed.source) or lexed.span(index)
-        feature = "TRANSFORM .. USING" if isinstance(node, exp.QueryTransform) else "CHANGES FROM .. TO"
-        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature)
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature="TRANSFORM .. USING")
     if isinstance(node, exp.Alias) and node.this.is_star and isinstance(node.this, exp.Star | exp.Column):
         raise star_alias_error(span_of(node.args["alias"], lexed.source) or lexed.span(index))
     reason = _refusal(node)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import AS_OF_WORDS, MisreadError
+from acidsql.grammar.dialect import AS_OF_WORDS, CHANGES_WORDS, MisreadError
 from acidsql.grammar.lexer import Lexed, is_word
 from acidsql.similar_names import similar_names
 
@@ -73,6 +73,7 @@ _CLAUSES = [
 _BY_WORDS = frozenset({"GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE"})
 _BEFORE_NAMES = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", ".", "AS", ",", "("})
 _MOST_SHOWN = 5
+_CHANGES = [(*CHANGES_WORDS, kind) for kind in ("VERSION", "TIMESTAMP")]
 
 
 def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: int) -> AcidSqlError:
@@ -105,16 +106,16 @@ def misread_error(lexed: Lexed, error: MisreadError) -> AcidSqlError:
 
 
 def _misplaced_version(lexed: Lexed, index: int) -> AcidSqlError | None:
-    """The error for a VERSION AS OF whose words are around the unexpected token: behind the target of a statement, an
-    alias or a subquery. VERSION and FOR may have been read as an alias."""
+    """The error for a VERSION AS OF or CHANGES FROM whose words are around the unexpected token: behind the target of a
+    statement, an alias or a subquery. VERSION, FOR and CHANGES may have been read as an alias."""
     words = [token.text.upper() for token in lexed.tokens[: index + 3]]
     if words[0] == "RESTORE":
         return None
     for start in range(max(index - 1, 0), index + 1):
-        for phrase in AS_OF_WORDS:
+        for phrase in (*AS_OF_WORDS, *_CHANGES):
             if tuple(words[start : start + len(phrase)]) == phrase:
-                detail = "a version stands directly behind the name of a table that is only read"
-                return _error(lexed, start, detail)
+                what = "a version stands" if phrase in AS_OF_WORDS else "CHANGES FROM stands"
+                return _error(lexed, start, f"{what} directly behind the name of a table that is only read")
     return None
 
 

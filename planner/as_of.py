@@ -56,17 +56,18 @@ def invalid(reason: str, span: Span | None) -> AcidSqlError:
 
 def as_of(node: exp.Version, source: str, zone: str, *, assumes_no_drops: bool) -> AsOf:
     """What a node of the tree names. A time without an offset is one in the zone. Raises INVALID_PARAMETER."""
-    value, span = node.expression, _place(node, source)
-    point = _write_id(value, span) if node.name == "VERSION" else _time(value, span, zone)
+    value, span = node.expression, place_of(node, source)
+    point = write_id_of(value, span) if node.name == "VERSION" else _time(value, span, zone)
     return AsOf(point, assumes_no_drops, span)
 
 
-def _place(node: exp.Version, source: str) -> Span | None:
+def place_of(node: exp.Version, source: str) -> Span | None:
     """The place of the whole clause; None in the definition of a view, which is not part of the statement."""
     return span_of(node, source) if "start" in node.meta else None
 
 
-def _write_id(value: exp.Expr, span: Span | None) -> int:
+def write_id_of(value: exp.Expr, span: Span | None) -> int:
+    """The write ID that a value of the statement is. Raises INVALID_PARAMETER."""
     if isinstance(value, exp.Placeholder):
         raise invalid("the value of its parameter is not known here, or is no integer", span)
     negative = isinstance(value, exp.Neg)

@@ -159,7 +159,7 @@ def _reads(plan: Plan) -> Iterator[str]:
 
 
 def _table(scan: Scan) -> str:
-    return scan.table.qualified if scan.as_of is None else f"{scan.table.qualified} {scan.as_of}"
+    return scan.table.qualified if scan.version is None else f"{scan.table.qualified} {scan.version}"
 
 
 def _virtual(scan: Scan) -> str:

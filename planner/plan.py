@@ -16,6 +16,7 @@ from acidsql.errors import Span
 from acidsql.grammar.statements import TableName
 from acidsql.metastore.lock_components import LockComponent
 from acidsql.planner.as_of import AsOf
+from acidsql.planner.change_range import ChangeRange
 from acidsql.planner.conditions.row_predicates import RowPredicate
 
 ROWS: Final = ":rows"
@@ -96,6 +97,19 @@ class Scan:
     """Whether the query needs only the number of rows."""
     as_of: AsOf | None = None
     """The version of the table that is read; None for the latest one."""
+    changes: ChangeRange | None = None
+    """The versions whose changes are read in place of rows. The view then has CHANGE_COLUMNS behind the columns of the
+    table, and the conditions are those on the changed rows."""
+
+    @property
+    def gives_live_rows(self) -> bool:
+        """Whether the rows of the view are the live rows of the table, and no others."""
+        return not self.with_deleted and self.changes is None
+
+    @property
+    def version(self) -> AsOf | ChangeRange | None:
+        """What the statement says behind the name of the table."""
+        return self.as_of if self.changes is None else self.changes
 
 
 @dataclass(frozen=True, slots=True)

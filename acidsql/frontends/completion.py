@@ -25,7 +25,7 @@ _BEFORE_EXPRESSION = frozenset({"SELECT", "WHERE", "AND", "OR", "ON", "BY", "HAV
 _SIGNS_BEFORE_EXPRESSION = frozenset("(,=<>+-*/%")
 _BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
 _READ = frozenset({"FROM", "JOIN", "USING"})
-"""The words before a table that is only read, which may have a VERSION AS OF."""
+"""The words before a table that is only read, which may have a VERSION AS OF or CHANGES FROM."""
 _VERSIONS = frozenset({"VERSION", "TIMESTAMP"})
 _CLAUSES = frozenset({"SELECT", "FROM", "WHERE", "ON", "SET", "GROUP", "ORDER", "HAVING", "VALUES", "WHEN", "BY"})
 
@@ -195,7 +195,7 @@ def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, t
         clause = token.upper if token.upper in _CLAUSES else clause
         if token.upper not in _BEFORE_TABLE and not (token.text == "," and clause == "FROM"):
             continue
-        rest = list(tokens[place + 1 : place + 13])
+        rest = list(tokens[place + 1 : place + 19])
         if not rest or not rest[0].is_name or rest[0].upper in NEVER_AN_ALIAS:
             continue
         table, rest = (database, rest[0].text.lower()), rest[1:]
@@ -210,12 +210,18 @@ def _tables_in(tokens: Sequence[_Token], database: str) -> Iterator[tuple[str, t
 
 
 def _behind_version(tokens: list[_Token]) -> list[_Token]:
-    """The tokens without the VERSION AS OF that they begin with: an alias follows it."""
+    """The tokens without the VERSION AS OF or CHANGES FROM that they begin with: an alias follows it."""
     words = [token.upper for token in tokens]
+    if words[:2] == ["CHANGES", "FROM"]:
+        rest = _behind_value(tokens, 3)
+        return _behind_value(rest, 2) if rest and rest[0].upper == "TO" else rest
     length = 3 if words[1:3] == ["AS", "OF"] and words[0] in _VERSIONS else 0
     length = 4 if words[:1] == ["FOR"] and words[2:4] == ["AS", "OF"] else length
-    if not length:
-        return tokens
+    return _behind_value(tokens, length) if length else tokens
+
+
+def _behind_value(tokens: list[_Token], length: int) -> list[_Token]:
+    """The tokens behind `length` words and the version that follows them."""
     is_named = len(tokens) > length and tokens[length].text == ":"
     return tokens[length + 1 + is_named :]
 
@@ -283,6 +289,7 @@ def _anything(
         return
     if here.typed and not grammar.is_known and _is_read_table(here.before):
         yield "VERSION AS OF", Kind.KEYWORD
+        yield "CHANGES FROM VERSION", Kind.KEYWORD
     if here.typed or grammar.is_known:
         yield from ((keyword, Kind.KEYWORD) for keyword in grammar.keywords)
     if here.typed and not grammar.is_known:

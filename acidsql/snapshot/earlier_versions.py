@@ -8,7 +8,7 @@ own (partition_history.py).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -97,14 +97,8 @@ class History:
                 continue
             is_compacted = found.visibility_txn is not None or name in compacted
             if self._hides(found, is_compacted) if isinstance(found, Base) else self._mixes(found, files[name]):
-                raise AcidSqlError(
-                    Condition.NOT_ENOUGH_HISTORY,
-                    span=self.span,
-                    high_watermark=self.version.write_id,
-                    min_open="x",
-                    base=name,
-                    hint="A compaction or an overwrite has replaced the files of earlier versions.",
-                )
+                hint = "A compaction or an overwrite has replaced the files of earlier versions."
+                raise not_enough_history(self.version.write_id, name, hint, self.span)
 
     def _hides(self, base: Base, is_compacted: bool) -> bool:
         """Whether a base has rows that are no part of the version, so that the directories that it replaces may be
@@ -118,7 +112,18 @@ class History:
         insert-only table, which may have become full ACID since."""
         low, high = delta.min_write_id, delta.max_write_id
         splits = low <= self.version.write_id < high or any(low <= i <= high for i in self.version.later)
-        tells = not self.table.is_insert_only and all(
-            isinstance(parse_bucket_file(file), BucketFile | FlushLength) for file in files if is_visible(file)
-        )
-        return low < high and splits and not tells
+        return low < high and splits and not tells_write_ids(self.table, files)
+
+
+def tells_write_ids(table: Table, files: Iterable[str]) -> bool:
+    """Whether each event in the files, given by their names in a delta, has its write ID beside it."""
+    return not table.is_insert_only and all(
+        isinstance(parse_bucket_file(file), BucketFile | FlushLength) for file in files if is_visible(file)
+    )
+
+
+def not_enough_history(version: WriteId, base: str, hint: str, span: Span | None) -> AcidSqlError:
+    """NOT_ENOUGH_HISTORY for a version of which `base` has replaced files."""
+    return AcidSqlError(
+        Condition.NOT_ENOUGH_HISTORY, span=span, high_watermark=version, min_open="x", base=base, hint=hint
+    )

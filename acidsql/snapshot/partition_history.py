@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
-from acidsql.errors import AcidSqlError, Condition
+from acidsql.errors import AcidSqlError
 from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
 from acidsql.planner.as_of import ASSUME_NO_DROPS, AsOf
-from acidsql.snapshot.earlier_versions import Version
+from acidsql.snapshot.earlier_versions import Version, not_enough_history
 from acidsql.snapshot.scan_binding import BoundPart
 
 _ASSUME = f"SET {ASSUME_NO_DROPS}=true tells that no partition was dropped since, and none came with its files."
@@ -80,14 +80,7 @@ def check_not_found_later(
 
 
 def _refused(as_of: AsOf, version: Version, base: str, hint: str) -> AcidSqlError:
-    return AcidSqlError(
-        Condition.NOT_ENOUGH_HISTORY,
-        span=as_of.span,
-        high_watermark=version.write_id,
-        min_open="x",
-        base=base,
-        hint=hint[0].upper() + hint[1:],
-    )
+    return not_enough_history(version.write_id, base, hint[0].upper() + hint[1:], as_of.span)
 
 
 def _shown(table: Table, values: PartitionValues) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 from typing import Final
 
@@ -82,12 +83,23 @@ class BoundPart:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundChanges:
+    """The changes of the writes from `first` on, up to the snapshot of the scan. `times` has the times of their
+    commits, as far as they are known."""
+
+    first: WriteId
+    times: Mapping[WriteId, datetime]
+
+
+@dataclass(frozen=True, slots=True)
 class BoundScan:
     """A scan with the snapshots that it reads."""
 
     scan: Scan
     files: FileSystem
     parts: tuple[BoundPart, ...]
+    changes: BoundChanges | None = None
+    """The changes that are read, where these are read in place of rows."""
 
     @property
     def table(self) -> Table:

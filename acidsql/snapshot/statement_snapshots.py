@@ -13,19 +13,22 @@ from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
-from acidsql.errors import Span
+from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.planner.as_of import AsOf
+from acidsql.planner.change_range import ChangeRange
 from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Scan
+from acidsql.snapshot.change_ranges import versions_of
+from acidsql.snapshot.changed_files import changing_writes, require_told
+from acidsql.snapshot.commit_times import commit_times
 from acidsql.snapshot.earlier_versions import History, Version, resolved_version, write_ids_at
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.replaced_files import keeping_bases
-from acidsql.snapshot.scan_binding import BoundPart, BoundScan
+from acidsql.snapshot.scan_binding import BoundChanges, BoundPart, BoundScan
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
 from acidsql.tracing import Phase, current, phase
 
@@ -34,16 +37,17 @@ _LISTING_THREADS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What is read of a table: `writes` are the write IDs, those of `version` if it is not None. They are None for a
-    plain table. `now` are all write IDs."""
+    """What is read of a table: `writes` are the write IDs, those of the last of the `versions` if it has any. They are
+    None for a plain table. `now` are all write IDs."""
 
     writes: ValidWriteIdList | None
     now: ValidWriteIdList | None
-    version: Version | None = None
-    span: Span | None = None
-    """The place of the version in the statement."""
+    versions: tuple[Version, ...] = ()
+    """The versions that must be there: the one that is read, or those before and after the changes that are read."""
+    as_of: AsOf | None = None
+    """The first of the versions, as the statement names it."""
     came_later: frozenset[PartitionValues] = frozenset()
-    """The partitions that had no rows in the version."""
+    """The partitions that had no rows in the last version."""
 
 
 class StatementSnapshots:
@@ -53,9 +57,9 @@ class StatementSnapshots:
         """`files_of` gives the file system of a location."""
         self._files_of = files_of
         self._view = view
-        self._parts: dict[tuple[str, Version | None, PartitionValues], BoundPart] = {}
-        """The partitions that were listed, by qualified table name, version and values."""
-        self._reads: dict[tuple[str, AsOf | None], _Read] = {}
+        self._parts: dict[tuple[str, tuple[Version, ...], PartitionValues], BoundPart] = {}
+        """The partitions that were listed, by qualified table name, versions and values."""
+        self._reads: dict[tuple[str, AsOf | ChangeRange | None], _Read] = {}
         self._values: dict[str, Sequence[PartitionValues]] = {}
         """The values of all partitions, by qualified table name."""
         self._unchanged: set[str] = set()
@@ -64,23 +68,25 @@ class StatementSnapshots:
     def bind(self, scan: Scan) -> BoundScan:
         """The scan with the snapshots of the partitions that it may need.
 
-        Raises TABLE_CHANGED, TABLE_NOT_FOUND, and for an earlier version what `resolved_version`, `History.check`,
-        `check_no_drops` and `check_not_found_later` raise.
+        Raises TABLE_CHANGED, TABLE_NOT_FOUND, for an earlier version what `resolved_version`, `History.check`,
+        `check_no_drops` and `check_not_found_later` raise, and for changes also what `versions_of` and `require_told`
+        raise.
         """
         table = scan.table
         files = self._files_of(table.location)
         with phase(Phase.SCAN):
             values = self._wanted(scan)
             read = self._read(scan)
-            wanted = [(table.qualified, read.version, each) for each in values if each not in read.came_later]
+            wanted = [(table.qualified, read.versions, each) for each in values if each not in read.came_later]
             missing = [key[2] for key in wanted if key not in self._parts]
             partitions = self._located(table, missing)
             found = self._select(table, read, files, partitions) if partitions else []
-            self._parts |= {(table.qualified, read.version, part.values): part for part in found}
+            self._parts |= {(table.qualified, read.versions, part.values): part for part in found}
             parts = tuple(self._parts[key] for key in wanted if key in self._parts)
-            if scan.as_of is not None and read.version is not None:
-                self._check_partitions(scan, scan.as_of, read.version, parts)
-        return BoundScan(scan, files, parts)
+            if read.as_of is not None:
+                self._check_partitions(scan, read.as_of, read.versions[0], parts)
+            changes = None if scan.changes is None else self._changes(table, scan.changes, read, parts)
+        return BoundScan(scan, files, parts, changes)
 
     def count_of_partitions(self, scan: Scan) -> int:
         """How many partitions the scan may need. Lists no directory."""
@@ -98,7 +104,7 @@ class StatementSnapshots:
         return list(filter(keeps(scan.partition_filter, table), self._values[table.qualified]))
 
     def _read(self, scan: Scan) -> _Read:
-        key = (scan.table.qualified, scan.as_of)
+        key = (scan.table.qualified, scan.version)
         if key not in self._reads:
             self._reads[key] = self._write_ids(scan)
         return self._reads[key]
@@ -108,12 +114,26 @@ class StatementSnapshots:
         now = latest.now if latest is not None else None
         if now is None and scan.table.is_transactional:
             now = self._view.write_ids(scan.table)
-        if scan.as_of is None or now is None:
+        as_of = scan.as_of if scan.changes is None else scan.changes.before
+        if as_of is None or now is None:
             return _Read(now, now)
-        version = resolved_version(scan.as_of, self._view.metastore, scan.table, now, self._files_of)
-        changes = self._view.metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
-        later = came_later(version, changes or ())
-        return _Read(write_ids_at(version, now), now, version, scan.as_of.span, later)
+        if scan.changes is None:
+            version = resolved_version(as_of, self._view.metastore, scan.table, now, self._files_of)
+            versions: tuple[Version, ...] = (version,)
+        else:
+            versions = versions_of(scan.changes, scan.table, now)
+        made = self._view.metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
+        return _Read(write_ids_at(versions[-1], now), now, versions, as_of, came_later(versions[-1], made or ()))
+
+    def _changes(
+        self, table: Table, changes: ChangeRange, read: _Read, parts: Sequence[BoundPart]
+    ) -> BoundChanges | None:
+        if read.writes is None:
+            return None
+        first = WriteId(changes.first)
+        require_told(table, parts, first, changes.span)
+        writes = changing_writes(parts, first, read.writes)
+        return BoundChanges(first, commit_times(self._view.metastore, table, writes))
 
     def _check_partitions(self, scan: Scan, as_of: AsOf, version: Version, parts: Sequence[BoundPart]) -> None:
         """Partitions are dropped while others are read, so the metastore is asked after they were listed."""
@@ -139,10 +159,10 @@ class StatementSnapshots:
             if now is not None:
                 names = top_level(listing)
                 require_known(metastore, table, directory, names, now.high_watermark, txns.high_watermark)
-                if read.version is not None:
-                    history = History(read.version, table, now, txns, read.span)
+                for version in read.versions:
+                    history = History(version, table, now, txns, read.as_of.span if read.as_of else None)
                     compacted = _compacted_bases(files, directory, listing)
-                    history.check(listing, compacted, keeping_bases(files, directory, listing))
+                    history.check(listing, compacted, _unread_keeping_bases(files, directory, listing, writes))
             return BoundPart(partition.values, directory, snapshot_of(table, files, directory, listing, writes, txns))
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
@@ -190,3 +210,17 @@ def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> fro
             if content.get("dataFormat") == "compacted":
                 found.add(name)
     return frozenset(found)
+
+
+def _unread_keeping_bases(
+    files: FileSystem, directory: str, listing: Listing, writes: ValidWriteIdList | None
+) -> frozenset[str]:
+    """The names of the bases beside which all files are that they replace, without those that are part of what is read:
+    if one is among the changes that are read, no event tells which rows have gone by it."""
+    found = keeping_bases(files, directory, listing)
+    parsed = {name: parse_directory(name) for name in found}
+    return frozenset(
+        name
+        for name, base in parsed.items()
+        if isinstance(base, Base) and not (writes and writes.is_valid(base.write_id))
+    )

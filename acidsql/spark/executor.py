@@ -33,6 +33,7 @@ from acidsql.spark.frames.caller_frames import plan_text, to_frame
 from acidsql.spark.frames.query_columns import as_shown, hive_columns, with_own_names
 from acidsql.spark.frames.read_files import ReadFiles
 from acidsql.spark.frames.readers import FrameReaders
+from acidsql.spark.scan.change_scan import changes_frame
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
@@ -40,6 +41,7 @@ from acidsql.spark.scan.table_scan import scan_frame
 from acidsql.spark.session.jobs import job_description, was_cancelled
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 from acidsql.spark.session.parameter_values import has_instant
+from acidsql.spark.session.session_start import ZONE
 from acidsql.spark.target_pruning import pruned
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
@@ -243,7 +245,7 @@ class SparkExecutor:
             self._engine.require_exact_time(scan.table)
             bound = snapshots.bind(scan) if snapshots is not None else self._without_rows(scan)
             bound_scans.append(bound)
-            spark.define_view(scan.view, scan_frame(spark.storage, bound, caches))
+            spark.define_view(scan.view, _scanned(spark, bound, caches))
         for frame in plan.frames:
             spark.define_view(frame.view, _given_frame(frame, request, spark.query))
         return bound_scans
@@ -349,6 +351,13 @@ class SparkExecutor:
 def _description(plan: WritePlan | MultiWritePlan, request: Request) -> str:
     targets = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
     return job_description(request.text, f"{plan.operation} {targets}")
+
+
+def _scanned(spark: StatementSpark, bound: BoundScan, caches: ScanCaches) -> DataFrame:
+    """The rows of a scan, or the changes that it reads in place of rows."""
+    if bound.scan.changes is None:
+        return scan_frame(spark.storage, bound, caches)
+    return changes_frame(spark.storage, bound, caches, spark.user.conf.get(ZONE) or "UTC")
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:

@@ -34,7 +34,7 @@ def check_query(query: exp.Query, source: str, facts: Facts, *, temporary: bool)
         if frame_of(table) is not None:
             raise _invalid("A view cannot read a frame of the call", span_of(table, source))
         if (version := table.args.get("version")) is not None:
-            message = "A view reads the latest version of its tables, because Hive could read no other one"
+            message = "A view reads the rows of the latest version of its tables, because Hive could read nothing else"
             raise _invalid(message, span_of(version, source))
     for name in filter(None, map(table_name, table_nodes(query))) if not temporary else ():
         if name.database is None and name.name in facts.views and _relation(name, facts) is None:

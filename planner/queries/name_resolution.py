@@ -17,6 +17,7 @@ from acidsql.errors import AcidSqlError, Condition, Span, suggestion
 from acidsql.grammar.dialect import fetches_deleted, frame_of, span_of
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Name, Query, TableName
+from acidsql.planner.change_range import CHANGE_COLUMNS
 from acidsql.planner.conditions.row_conditions import only_counts, partition_filter, resolved_column, row_filter
 from acidsql.planner.expressions.expression_types import ExpressionTypes
 from acidsql.planner.expressions.hive_expressions import rewrite
@@ -25,7 +26,7 @@ from acidsql.planner.expressions.typed_rules import apply_rules
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
 from acidsql.planner.queries.derived_tables import inherited_conditions
 from acidsql.planner.queries.query_normalization import ROW_ID_COLUMN, normalized
-from acidsql.planner.queries.table_versions import as_of_table, take_versions
+from acidsql.planner.queries.table_versions import as_of_table, changes_of_table, take_versions
 from acidsql.planner.queries.view_expansion import expanded
 from acidsql.planner.stored_values.integer_casts import narrow, wide_casts
 from acidsql.values.common_types import FRAME_TEXT, is_text
@@ -209,7 +210,8 @@ class Binder:
         view = next(v for n in count(len(self._scans) + 1) if (v := f"{table.name}@{n}") not in self._ctes)
         with_deleted = fetches_deleted(node) and table.is_full_acid
         target = bool(node.meta.get(TARGET))
-        self._scans[view] = Scan(view, table, is_target=target, with_deleted=with_deleted, as_of=as_of_table(node))
+        as_of, changes = as_of_table(node), changes_of_table(node)
+        self._scans[view] = Scan(view, table, is_target=target, with_deleted=with_deleted, as_of=as_of, changes=changes)
         return view
 
     def _fields_of(self, node: exp.Table) -> Fields | None:
@@ -221,7 +223,8 @@ class Binder:
         if self._target is not None and node.meta.get(TARGET):
             table = self._target
         if table is not None:
-            return {column.name: parse_type(column.type) for column in table.all_columns}
+            of_changes = CHANGE_COLUMNS if changes_of_table(node) is not None else {}
+            return {column.name: parse_type(column.type) for column in table.all_columns} | of_changes
         relation = self._facts.relations.get(f"{{{frame}}}" if frame else name, {})
         kinds = {name: None if kind is None else parse_type(kind) for name, kind in relation.items()}
         return {name: FRAME_TEXT if is_text(kind) else kind for name, kind in kinds.items()} or None
@@ -334,7 +337,7 @@ class Binder:
                     scan,
                     partition_filter=partition_filter(query, item, scan.table, inherited) if may.partitions else (),
                     row_filter=row_filter(query, item, scan.table, inherited) if may.rows else (),
-                    counted=may.counts and not scan.with_deleted and only_counts(query, item),
+                    counted=may.counts and scan.gives_live_rows and only_counts(query, item),
                 )
 
     def _resolved_columns(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[exp.Column, Column]]:

@@ -49,7 +49,9 @@ def simple_scan(tree: exp.Query, scans: Sequence[Scan]) -> SimpleScan | None:
     item = source.this if source is not None else None
     if not isinstance(item, exp.Table) or item.name != scan.view or not has_only(item, BARE):
         return None
-    if item.alias_column_names or item.args.get("joins") or scan.with_deleted or scan.is_deleted or scan.place:
+    if item.alias_column_names or item.args.get("joins"):
+        return None
+    if not scan.gives_live_rows or scan.is_deleted or scan.place:
         return None
     names = _Names(scan, item.alias)
     outputs = list(_outputs(tree.expressions, names))

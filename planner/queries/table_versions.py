@@ -1,4 +1,4 @@
-"""AS OF behind the tables of a query: which tables may have it, and what it names."""
+"""AS OF and CHANGES behind the tables of a query: which tables may have them, and what they name."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from sqlglot import exp
 
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.grammar.dialect import frame_of
+from acidsql.grammar.dialect import CHANGES, fetches_deleted, frame_of
 from acidsql.grammar.table_names import table_name, table_nodes
 from acidsql.planner.as_of import ASSUME_NO_DROPS, AsOf, as_of, invalid
+from acidsql.planner.change_range import CHANGE_COLUMNS, ChangeRange, change_range
 from acidsql.planner.plan import Facts
 
-_AS_OF = "as_of"
+_VERSION = "version"
 
 
 def take_versions(tree: exp.Query, facts: Facts, source: str) -> None:
     """Takes the clauses from the tree, so that a table with one is a table like others for all that follows.
-    `as_of_table` gives them back.
+    `as_of_table` and `changes_of_table` give them back.
 
     Raises INVALID_PARAMETER where the clause is behind something that has no versions or names none, and
     NOT_YET_SUPPORTED behind a view.
@@ -27,19 +28,29 @@ def take_versions(tree: exp.Query, facts: Facts, source: str) -> None:
     for version in versions:
         table = version.parent
         assert isinstance(table, exp.Table)
-        found = as_of(version, source, facts.zone, assumes_no_drops=assumes)
-        _check(table, found.span, facts, is_named=id(table) in named)
+        if version.name == CHANGES:
+            found: AsOf | ChangeRange = change_range(version, source, assumes_no_drops=assumes)
+        else:
+            found = as_of(version, source, facts.zone, assumes_no_drops=assumes)
+        _check(table, found, facts, is_named=id(table) in named)
         version.pop()
-        table.meta[_AS_OF] = found
+        table.meta[_VERSION] = found
 
 
 def as_of_table(node: exp.Table) -> AsOf | None:
     """The version of a table that the query reads; None for the latest one."""
-    found = node.meta.get(_AS_OF)
+    found = node.meta.get(_VERSION)
     return found if isinstance(found, AsOf) else None
 
 
-def _check(node: exp.Table, span: Span | None, facts: Facts, *, is_named: bool) -> None:
+def changes_of_table(node: exp.Table) -> ChangeRange | None:
+    """The versions of a table whose changes the query reads; None if it reads rows."""
+    found = node.meta.get(_VERSION)
+    return found if isinstance(found, ChangeRange) else None
+
+
+def _check(node: exp.Table, found: AsOf | ChangeRange, facts: Facts, *, is_named: bool) -> None:
+    span = found.span
     if frame_of(node) is not None:
         raise invalid(f"{{{frame_of(node)}}} is a frame of the call, and only tables have versions", span)
     name = table_name(node)
@@ -47,11 +58,26 @@ def _check(node: exp.Table, span: Span | None, facts: Facts, *, is_named: bool) 
         raise invalid("a table function has no versions", span)
     if not is_named:
         raise invalid(f"{name.name} is a common table expression, and only tables have versions", span)
-    found = facts.relation(name)
-    is_view = found is None and name.database is None and name.name in facts.views
-    if is_view or (found is not None and not isinstance(found, Table)):
-        feature = f"Reading an earlier version of the view {name}"
-        hint = "Write the query of the view with AS OF behind its tables."
+    relation = facts.relation(name)
+    is_view = relation is None and name.database is None and name.name in facts.views
+    if is_view or (relation is not None and not isinstance(relation, Table)):
+        what, clause = ("the changes", "CHANGES") if isinstance(found, ChangeRange) else ("an earlier version", "AS OF")
+        feature = f"Reading {what} of the view {name}"
+        hint = f"Write the query of the view with {clause} behind its tables."
         raise AcidSqlError(Condition.NOT_YET_SUPPORTED, span=span, feature=feature, hint=hint)
-    if isinstance(found, Table) and not found.is_transactional:
-        raise invalid(f"{found.qualified} is not transactional, so that its writes have no IDs", span)
+    if not isinstance(relation, Table):
+        return
+    if not relation.is_transactional:
+        raise invalid(f"{relation.qualified} is not transactional, so that its writes have no IDs", span)
+    if isinstance(found, ChangeRange):
+        _check_changes(node, relation, span)
+
+
+def _check_changes(node: exp.Table, table: Table, span: Span | None) -> None:
+    if fetches_deleted(node):
+        raise invalid("the deleted rows of a table have no changes", span)
+    taken = next((name for name in table.column_names if name in CHANGE_COLUMNS), None)
+    if taken is not None:
+        reason = f"{table.qualified} has a column {taken}, which is the name of a column of changes"
+        hint = f"ALTER TABLE {table.qualified} CHANGE COLUMN gives the column another name."
+        raise AcidSqlError(Condition.INVALID_PARAMETER, span=span, name="version", reason=reason, hint=hint)

@@ -210,7 +210,10 @@ def test_a_statement_begins_with_a_keyword_not_with_a_function_or_column() -> No
 
 @pytest.mark.parametrize(
     "version",
-    ["VERSION AS OF 3", "FOR SYSTEM_VERSION AS OF :v", "for version as of ? as", "TIMESTAMP AS OF '2026-11-01'"],
+    [
+        *("VERSION AS OF 3", "FOR SYSTEM_VERSION AS OF :v", "for version as of ? as", "TIMESTAMP AS OF '2026-11-01'"),
+        *("CHANGES FROM VERSION 3", "changes from version :a to version :b as", "CHANGES FROM VERSION ? TO VERSION 4"),
+    ],
 )
 def test_an_alias_behind_a_version_has_the_columns_of_its_table(version: str) -> None:
     assert offered(f"SELECT e.sa| FROM employee {version} e") == ["salary"]
@@ -218,6 +221,7 @@ def test_an_alias_behind_a_version_has_the_columns_of_its_table(version: str) ->
 
 def test_a_version_may_follow_a_table_that_is_read() -> None:
     assert "VERSION AS OF" in offered("SELECT * FROM employee V|")
+    assert "CHANGES FROM VERSION" in offered("SELECT * FROM employee CH|")
     assert "version as of" in offered("select * from sales.orders o join employee ver|")
     assert "VERSION AS OF" not in offered("SELECT v| FROM employee") + offered("SELECT * FROM employee WHERE V|")
 

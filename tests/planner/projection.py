@@ -45,7 +45,7 @@ def _reads(plan: Plan) -> Iterator[str]:
     for scan in plan.scans:
         columns = [name for name, read in (("row__id", scan.row_id), ("INPUT__FILE__NAME", scan.file_name)) if read]
         with_columns = f" with {', '.join(columns)}" if columns else ""
-        version = f" {scan.as_of}" if scan.as_of is not None else ""
+        version = f" {scan.version}" if scan.version is not None else ""
         counted = ", only counted" if scan.counted else ""
         yield f"{scan.view}: {scan.table.qualified}{version}{with_columns}{counted}"
     yield from (f"{frame.view}: {{{frame.frame}}}" for frame in plan.frames)

@@ -115,8 +115,6 @@ def test_what_has_no_versions_is_refused(session: Session) -> None:
     fails("INVALID_PARAMETER", lambda: session.read_arrow("plain", version=1))
     fails("NOT_YET_SUPPORTED", lambda: session.table("w", version=1))
     fails("TABLE_NOT_FOUND", lambda: session.table("missing", version=1))
-    fails("NOT_YET_SUPPORTED", lambda: session.table("t", timestamp="2026-11-01 00:00:00"))
-    fails("NOT_YET_SUPPORTED", lambda: session.changes("t", 1, 2))
 
 
 # -- a version that leaves out write IDs below its own

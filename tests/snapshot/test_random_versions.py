@@ -1,9 +1,11 @@
-"""Random histories: what a reader saw after each statement is what VERSION AS OF reads later, or it is refused."""
+"""Random histories: what a reader saw after each statement is what VERSION AS OF reads later, and the changes of some
+versions lead from what was there before them to what was there then; or they are refused."""
 
 from __future__ import annotations
 
 import os
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -216,6 +218,7 @@ def test_every_readable_version_is_what_was_there_then(
     assert readable, told
     _check_moments(history, names, told)
     _check_by_spark(history, readable, names, told)
+    _check_changes(history, names, told)
 
 
 def _check_moments(history: History, names: str, told: str) -> None:
@@ -244,3 +247,39 @@ def _check_by_spark(history: History, readable: list[int], names: str, told: str
     later = {row[0]: row[1] for row in then[second]}
     expected = [(row[0], row[1], later[row[0]]) for row in then[first] if row[0] in later]
     assert by_spark(session, joined) == expected, told
+
+
+def _check_changes(history: History, names: str, told: str) -> None:
+    """The changes of random ranges, those that must be readable in one query."""
+    session, then = history.session, history.then
+    ranges = [(a, b) for a in range(1, history.version + 1) for b in range(a, history.version + 1)]
+    known = [(a, b) for a, b in ranges if a - 1 in then and b in then]
+    certain = [each for each in known if each[0] > history.safe]
+    chosen = history.chance.sample(certain, min(4, len(certain)))
+    if chosen:
+        found = read(session, " UNION ALL ".join(_changes(n, names, *each) for n, each in enumerate(chosen)), by_spark)
+        assert found is not None, told
+        for number, (first, last) in enumerate(chosen):
+            _check_sum(history, first, last, [row[1:] for row in found if row[0] == number], told)
+    for first, last in history.chance.sample(known, min(2, len(known))):
+        found = read(session, _changes(0, names, first, last), by_spark)
+        assert found is not None or first <= history.safe, f"changes {first} to {last} of {told}"
+        if found is not None:
+            _check_sum(history, first, last, [row[1:] for row in found], told)
+
+
+def _changes(number: int, names: str, first: int, last: int) -> str:
+    item = f"t CHANGES FROM VERSION {first} TO VERSION {last}"
+    return f"SELECT {number} n, {names}, _change_type, _commit_version FROM {item}"
+
+
+def _check_sum(history: History, first: int, last: int, changes: Rows, told: str) -> None:
+    """The rows before the changes, without those that were deleted, and with those that were inserted, are the rows
+    after them."""
+    after = Counter(history.then[first - 1])
+    for *row, kind, version in changes:
+        assert kind in ("insert", "delete", "update_preimage", "update_postimage"), told
+        assert first <= int(str(version)) <= last, told
+        after[tuple(row)] += 1 if kind in ("insert", "update_postimage") else -1
+    expected = Counter(history.then[last])
+    assert {row: n for row, n in after.items() if n} == expected, f"changes {first} to {last} of {told}"

@@ -41,8 +41,3 @@ CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIR
 1 | CREATE TABLE t (a int, b int) SKEWED BY (a, b) ON ((1, 2), (3, 4)) STORED AS DIRECTORIES
   |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-SELECT * FROM t CHANGES FROM VERSION 5 TO VERSION 9
--->
-[NOT_YET_SUPPORTED] CHANGES FROM .. TO is not yet supported by acidsql.
-1 | SELECT * FROM t CHANGES FROM VERSION 5 TO VERSION 9
-  |                                      ^^^^^^^^^^^^^^

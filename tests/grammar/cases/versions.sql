@@ -115,3 +115,76 @@ RESTOR TABLE t TO VERSION AS OF 5
 [PARSE_SYNTAX_ERROR] Syntax error near 'RESTOR': did you mean RESTORE?
 1 | RESTOR TABLE t TO VERSION AS OF 5
   | ^^^^^^
+
+SELECT * FROM t CHANGES FROM VERSION 5 TO VERSION 9 AS x JOIN d.t CHANGES FROM VERSION :v y ON x.id = y.id
+-->
+Query(tree=SELECT * FROM t CHANGES FROM VERSION 5 TO VERSION 9 AS x JOIN d.t CHANGES FROM VERSION :v AS y ON x.id = y.id)
+tables: t d.t
+
+SELECT * FROM t changes JOIN u changed ON changes.id = changed.id
+-->
+Query(tree=SELECT * FROM t AS changes JOIN u AS changed ON changes.id = changed.id)
+tables: t u
+
+SELECT * FROM t CHANGES FROM TIMESTAMP '2026-11-01' TO TIMESTAMP '2026-11-02'
+-->
+Query(tree=SELECT * FROM t CHANGES FROM TIMESTAMP '2026-11-01' TO TIMESTAMP '2026-11-02')
+tables: t
+
+MERGE INTO t USING t CHANGES FROM VERSION 3 s ON t.id = s.id WHEN MATCHED THEN DELETE
+-->
+Merge(target=t, alias=None, using=t CHANGES FROM VERSION 3 AS s, on=t.id = s.id, clauses=[MergeClause(when=MATCHED, condition=None, action=MergeDelete())])
+tables: t
+
+FROM t CHANGES FROM VERSION 2 TO VERSION 3 x INSERT INTO u SELECT *
+-->
+MultiInsert(scanned=t CHANGES FROM VERSION 2 TO VERSION 3 AS x, branches=[Insert(target=u, rows=SELECT *)])
+tables: u t
+
+SELECT * FROM t CHANGES FROM VERSION
+-->
+[PARSE_SYNTAX_ERROR] Syntax error at the end: a value is missing after VERSION
+1 | SELECT * FROM t CHANGES FROM VERSION
+  |                                     ^
+
+SELECT * FROM t CHANGES FROM VERSION 3 TO 5
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near '5': expected VERSION after FROM and TO of CHANGES
+1 | SELECT * FROM t CHANGES FROM VERSION 3 TO 5
+  |                                           ^
+
+UPDATE t CHANGES FROM VERSION 3 SET a = 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'CHANGES': CHANGES FROM stands directly behind the name of a table that is only read
+1 | UPDATE t CHANGES FROM VERSION 3 SET a = 1
+  |          ^^^^^^^
+
+DELETE FROM t CHANGES FROM VERSION 3 TO VERSION 4 WHERE a = 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'CHANGES': CHANGES FROM stands directly behind the name of a table that is only read
+1 | DELETE FROM t CHANGES FROM VERSION 3 TO VERSION 4 WHERE a = 1
+  |               ^^^^^^^
+
+INSERT INTO t CHANGES FROM VERSION 3 SELECT 1
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'CHANGES': CHANGES FROM stands directly behind the name of a table that is only read
+1 | INSERT INTO t CHANGES FROM VERSION 3 SELECT 1
+  |               ^^^^^^^
+
+MERGE INTO t CHANGES FROM VERSION 3 USING s ON t.id = s.id WHEN MATCHED THEN DELETE
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'CHANGES': CHANGES FROM stands directly behind the name of a table that is only read
+1 | MERGE INTO t CHANGES FROM VERSION 3 USING s ON t.id = s.id WHEN MATCHED THEN DELETE
+  |              ^^^^^^^
+
+SELECT * FROM t x CHANGES FROM VERSION 3
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'CHANGES': CHANGES FROM stands directly behind the name of a table that is only read
+1 | SELECT * FROM t x CHANGES FROM VERSION 3
+  |                   ^^^^^^^
+
+SELECT * FROM (SELECT 1) CHANGES FROM VERSION 3
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'CHANGES': CHANGES FROM stands directly behind the name of a table that is only read
+1 | SELECT * FROM (SELECT 1) CHANGES FROM VERSION 3
+  |                          ^^^^^^^

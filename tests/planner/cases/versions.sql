@@ -173,3 +173,143 @@ RESTORE TABLE log TO VERSION AS OF -1
 [INVALID_PARAMETER] The value of the parameter version cannot be used: -1 is negative, and a write ID is not
 1 | RESTORE TABLE log TO VERSION AS OF -1
   |                      ^^^^^^^^^^^^^^^^
+
+CREATE TRANSACTIONAL TABLE feed (id int, _commit_version bigint);
+
+SELECT * FROM emp CHANGES FROM VERSION 3 TO VERSION 5
+-->
+SELECT
+reads
+  emp@1: default.emp CHANGES FROM VERSION 3 TO VERSION 5
+query
+  SELECT * FROM `emp@1` AS `emp`
+
+-- Conditions on columns of the table skip partitions and files. Those on the columns of changes do not.
+SELECT id, _change_type FROM log CHANGES FROM VERSION 2 c WHERE c.day = '2026-11-01' AND id > 7 AND _commit_version = 2 AND _change_type = 'insert'
+--> reads, pruning, rows
+reads     log@1: default.log CHANGES FROM VERSION 2
+pruning   log@1: partitions `day` = '2026-11-01'
+          log@1: rows `id` > 7
+rows      SELECT id, _change_type FROM `log@1` AS c WHERE c.day = '2026-11-01' AND id > 7 AND _commit_version = 2 AND _change_type = 'insert'
+
+SELECT count(*) FROM emp CHANGES FROM VERSION 3 JOIN emp VERSION AS OF 2 o ON o.id = emp.id
+--> reads
+reads     emp@1: default.emp CHANGES FROM VERSION 3
+          emp@2: default.emp VERSION AS OF 2
+
+SELECT count(*) FROM emp CHANGES FROM VERSION 3
+--> reads
+reads     emp@1: default.emp CHANGES FROM VERSION 3
+
+SELECT id FROM emp CHANGES FROM VERSION 3 WHERE _commit_version = '3' OR _change_type = 5
+--> rows
+rows      SELECT id FROM `emp@1` AS `emp` WHERE _commit_version = 3 OR IF(_change_type RLIKE '[0-9]|NaN|Infinity', CAST(_change_type AS DOUBLE), NULL) = CAST(5 AS DOUBLE)
+
+INSERT INTO emp SELECT id, name, boss FROM emp CHANGES FROM VERSION 3 TO VERSION 3
+--> reads, locks
+reads     emp@1: default.emp CHANGES FROM VERSION 3 TO VERSION 3
+locks     default.emp -> SHARED_READ
+          default.emp -> SHARED_READ
+
+MERGE INTO emp USING emp CHANGES FROM VERSION 3 s ON emp.id = s.id WHEN MATCHED AND s._change_type = 'delete' THEN DELETE
+--> reads
+reads     emp@1: default.emp with row__id
+          emp@2: default.emp CHANGES FROM VERSION 3
+
+SELECT row__id, * FROM emp CHANGES FROM VERSION 3
+--> reads, rows
+reads     emp@1: default.emp CHANGES FROM VERSION 3 with row__id
+rows      SELECT `emp`.`emp@1.row__id` AS `row__id`, * EXCEPT (`emp@1.row__id`) FROM `emp@1` AS `emp`
+
+SELECT * FROM emp CHANGES FROM VERSION 0 TO VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: version 0 has no changes: the first write of a table has the write ID 1
+1 | SELECT * FROM emp CHANGES FROM VERSION 0 TO VERSION 3
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp CHANGES FROM VERSION 4 TO VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: the first version 4 is higher than the last one, 3
+1 | SELECT * FROM emp CHANGES FROM VERSION 4 TO VERSION 3
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp CHANGES FROM VERSION -1
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: -1 is negative, and a write ID is not
+1 | SELECT * FROM emp CHANGES FROM VERSION -1
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp CHANGES FROM VERSION '1' TO VERSION 2
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: a version is a write ID of the table, which is an integer
+1 | SELECT * FROM emp CHANGES FROM VERSION '1' TO VERSION 2
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp CHANGES FROM VERSION 1 TO VERSION id
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: a version is a write ID of the table, which is an integer
+1 | SELECT * FROM emp CHANGES FROM VERSION 1 TO VERSION id
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp CHANGES FROM VERSION (SELECT max(id) FROM emp)
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: a version is a write ID of the table, which is an integer
+1 | SELECT * FROM emp CHANGES FROM VERSION (SELECT max(id) FROM emp)
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp CHANGES FROM TIMESTAMP '2026-11-01'
+-->
+[NOT_YET_SUPPORTED] CHANGES FROM TIMESTAMP is not yet supported by acidsql.
+1 | SELECT * FROM emp CHANGES FROM TIMESTAMP '2026-11-01'
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+Hint: CHANGES FROM VERSION .. TO VERSION .. reads the changes of a range of write IDs.
+
+SELECT * FROM plain CHANGES FROM VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: default.plain is not transactional, so that its writes have no IDs
+1 | SELECT * FROM plain CHANGES FROM VERSION 3
+  |                     ^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM seen CHANGES FROM VERSION 3
+-->
+[NOT_YET_SUPPORTED] Reading the changes of the view seen is not yet supported by acidsql.
+1 | SELECT * FROM seen CHANGES FROM VERSION 3
+  |                    ^^^^^^^^^^^^^^^^^^^^^^
+Hint: Write the query of the view with CHANGES behind its tables.
+
+WITH c AS (SELECT 1 AS id) SELECT * FROM c CHANGES FROM VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: c is a common table expression, and only tables have versions
+1 | WITH c AS (SELECT 1 AS id) SELECT * FROM c CHANGES FROM VERSION 3
+  |                                            ^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM {people} CHANGES FROM VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: {people} is a frame of the call, and only tables have versions
+1 | SELECT * FROM {people} CHANGES FROM VERSION 3
+  |                        ^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM range(3) CHANGES FROM VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: a table function has no versions
+1 | SELECT * FROM range(3) CHANGES FROM VERSION 3
+  |                        ^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM feed CHANGES FROM VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: default.feed has a column _commit_version, which is the name of a column of changes
+1 | SELECT * FROM feed CHANGES FROM VERSION 3
+  |                    ^^^^^^^^^^^^^^^^^^^^^^
+Hint: ALTER TABLE default.feed CHANGE COLUMN gives the column another name.
+
+SELECT * FROM emp('acid.fetch.deleted.rows'='true') CHANGES FROM VERSION 3
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: the deleted rows of a table have no changes
+1 | SELECT * FROM emp('acid.fetch.deleted.rows'='true') CHANGES FROM VERSION 3
+  |                                                     ^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM missing CHANGES FROM VERSION 3
+-->
+[TABLE_NOT_FOUND] [Error 10001] Table not found 'missing' (there is emp, feed, log, plain)
+1 | SELECT * FROM missing CHANGES FROM VERSION 3
+  |               ^^^^^^^
