@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,7 +19,6 @@ from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
 from acidsql.interrupts import hold, holding, interruptible
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
-from acidsql.metastore.streams import StreamProgress
 from acidsql.metastore.transactions import OpenTransaction, Transactions
 from acidsql.session import Session
 from tests.embedded_metastore import store_of
@@ -365,15 +364,9 @@ def test_an_interrupt_at_the_commit_leaves_all_or_nothing(table: Session, monkey
     """It comes while the metastore commits: the commit stands, and the files stay."""
     commit = SqliteMetastore.commit
 
-    def interrupted_commit(
-        store: SqliteMetastore,
-        txn: TxnId,
-        *,
-        compatible: Collection[TxnId] | None = None,
-        progress: StreamProgress | None = None,
-    ) -> None:
+    def interrupted_commit(store: SqliteMetastore, txn: TxnId, **more: Any) -> None:
         signal.raise_signal(signal.SIGINT)
-        commit(store, txn, compatible=compatible, progress=progress)
+        commit(store, txn, **more)
 
     monkeypatch.setattr(SqliteMetastore, "commit", interrupted_commit)
     with pytest.raises(KeyboardInterrupt):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame
 
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
-from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.catalog import Partition
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from tests.selection import every
@@ -191,16 +190,10 @@ def test_another_session_sees_no_table_before_its_rows(
     seen: list[bool] = []
     there: list[str] = []
 
-    def watched(
-        store: SqliteMetastore,
-        txn: TxnId,
-        table: Table,
-        partitions: Sequence[Partition],
-        written: Sequence[WrittenDirectory],
-    ) -> None:
+    def watched(store: SqliteMetastore, txn: TxnId, table: Table, *more: Any) -> None:
         seen.append(other.catalog.find_table("default", "t") is not None)
         there.extend(visible_paths(Path(table.location)))
-        commit_created(store, txn, table, partitions, written)
+        commit_created(store, txn, table, *more)
         seen.append(other.catalog.find_table("default", "t") is not None)
 
     monkeypatch.setattr(SqliteMetastore, "commit_created", watched)

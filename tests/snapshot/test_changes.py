@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -381,8 +381,16 @@ def test_old_rows_have_the_values_of_their_types(session: Session) -> None:
     assert frame.dtypes[:14] == session.table("t").dtypes
 
 
-def test_the_times_of_changes_are_those_of_their_commits(session: Session) -> None:
-    session.execute("SET spark.sql.session.timeZone=Asia/Tokyo")
+@pytest.fixture
+def in_tokyo(spark: SparkSession) -> Iterator[None]:
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert zone is not None
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", zone)  # the session is that of all tests
+
+
+def test_the_times_of_changes_are_those_of_their_commits(session: Session, in_tokyo: None) -> None:
     filled(session)
     table = session._metastore.table("default", "t")
     tokyo = datetime.timezone(datetime.timedelta(hours=9))

@@ -76,11 +76,14 @@ def test_a_query_that_fails_raises_its_own_exception(spark: SparkSession, tmp_pa
 def test_the_query_is_one_of_spark_s_and_its_observations_are_made(spark: SparkSession, tmp_path: Path) -> None:
     """Listeners, and the tab SQL of Spark's UI, see it as they see a write of Spark's own."""
     store: Any = spark._jsparkSession.sharedState().statusStore()
-    before = store.executionsCount()
+    spark.range(1).collect()
+    before = store.executionsList().last().executionId()
     observation = Observation(spark.range(0, 50, 1, 2), {"rows": F.count(F.lit(1))})
     written(observation.rows, tmp_path)
     assert observation.values() == {"rows": 50}
-    assert store.executionsCount() == before + 1
+    newest = store.executionsList().last()
+    assert newest.executionId() > before
+    assert newest.details()
 
 
 def test_rows_are_sorted_by_their_partition(spark: SparkSession, tmp_path: Path) -> None:
