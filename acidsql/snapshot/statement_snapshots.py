@@ -159,10 +159,12 @@ class StatementSnapshots:
             if now is not None:
                 names = top_level(listing)
                 require_known(metastore, table, directory, names, now.high_watermark, txns.high_watermark)
-                for version in read.versions:
-                    history = History(version, table, now, txns, read.as_of.span if read.as_of else None)
+                if read.versions:
                     compacted = _compacted_bases(files, directory, listing)
-                    history.check(listing, compacted, _unread_keeping_bases(files, directory, listing, writes))
+                    keeping = _unread_keeping_bases(files, directory, listing, writes)
+                    for version in read.versions:
+                        history = History(version, table, now, txns, read.as_of.span if read.as_of else None)
+                        history.check(listing, compacted, keeping)
             return BoundPart(partition.values, directory, snapshot_of(table, files, directory, listing, writes, txns))
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:

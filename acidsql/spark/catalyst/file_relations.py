@@ -23,6 +23,7 @@ _UNREADABLE: Final = re.compile(rf"(removed|replaced){_AFTER}:([^\s\"]*[^\s\".])
 _SCAN: Final = "LogicalRelation"
 _STATUS: Final = "org.apache.hadoop.fs.FileStatus"
 _BLOCK: Final = 128 << 20
+"""The block size that a FileStatus must have, in bytes. An object store has no blocks."""
 
 
 def orc_scan(
@@ -151,7 +152,7 @@ class _Relations:
 
     @cached_property
     def _no_partitions(self) -> Any:
-        return self._java.java_class("scala.Some")(self._java.scala_object(names.PARTITION_SPEC).emptySpec())
+        return self._java.some(self._java.scala_object(names.PARTITION_SPEC).emptySpec())
 
     @cached_property
     def _no_columns(self) -> Any:

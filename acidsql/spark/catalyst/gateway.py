@@ -264,10 +264,7 @@ class Jvm:
         listed = list(texts)
         if all(text and _SEPARATOR not in text for text in listed):
             return self._separator.split(_SEPARATOR.join(listed))
-        java = self._gateway.new_array(self._gateway.jvm.String, len(listed))
-        for number, text in enumerate(listed):
-            java[number] = text
-        return java
+        return self.array("java.lang.String", listed)
 
     def long_array(self, values: NDArray[np.int64]) -> Column:
         """An array<bigint> literal. It is part of the plan itself, so reading from it needs no join and no job."""

@@ -38,11 +38,11 @@ _THREADS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """Which files a scan copies. `at_once` are the copies that are made side by side."""
+    """Which files a scan copies: up to `largest` bytes, and at least `least` files into one copy. `at_once` copies are
+    made side by side."""
 
     largest: int
     least: int
-    of_scan: int
     at_once: int
 
 
@@ -62,7 +62,7 @@ def joined(bound: BoundScan, files: Sequence[SourceFile], copies: ReadableFiles)
     limits = _limits(bound.files, files)
     if limits is None or bound.scan.row_id or bound.scan.file_name:
         return list(files)
-    room = limits.of_scan
+    room = _OF_SCAN
     alike: dict[Hashable, list[tuple[SourceFile, Tail]]] = {}
     for file in files:
         kind = None if file.tail is None or file.size > min(limits.largest, room) else _kind(file.tail)
@@ -86,8 +86,8 @@ def _limits(store: FileSystem, files: Sequence[SourceFile]) -> _Limits | None:
     if isinstance(store, HadoopFiles):
         return None
     if files and store.new_end(files[0].path) is NewEnd.IN_A_COPY:
-        return _Limits(_SMALL_IN_STORE, 1, _OF_SCAN, _THREADS)
-    return _Limits(_SMALL, _LEAST, _OF_SCAN, 1)
+        return _Limits(_SMALL_IN_STORE, 1, _THREADS)
+    return _Limits(_SMALL, _LEAST, 1)
 
 
 def _copy(store: FileSystem, group: Sequence[tuple[SourceFile, Tail]], copies: ReadableFiles) -> SourceFile | None:
