@@ -34,6 +34,9 @@ class Group(Enum):
     COMPACTION = "major compaction"
     PARTITIONS = "partitioned scan"
     STREAM = "streaming"
+    PLAIN_READ = "read without a version"
+    VERSION = "read of the newest version"
+    CHANGES = "changes of ten rows of millions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +304,35 @@ def large_one_row_update(system: System, size: Size, turn: int) -> None:
 def large_one_row_delete(system: System, size: Size, turn: int) -> None:
     """DELETE .. WHERE id = .. of 3 million rows."""
     _one_of_large(system, size, turn + 100, "DELETE FROM {}")
+
+
+# ------------------------------------------------------------------------------------------------ earlier versions
+
+STATEMENTS = 2
+"""That `history` has seen: an INSERT, then an UPDATE of ten rows."""
+
+
+def _read(system: System, table: str) -> None:
+    system.frame(f"SELECT sum(int_col), max(string_col) FROM {table}").collect()
+
+
+@case(Group.PLAIN_READ, data.history)
+def history_read(system: System, size: Size, turn: int) -> None:
+    """Two columns of 3 million rows."""
+    _read(system, system.table("history"))
+
+
+@case(Group.VERSION, data.history)
+def history_read_newest_version(system: System, size: Size, turn: int) -> None:
+    """Two columns of 3 million rows."""
+    _read(system, system.version("history", STATEMENTS))
+
+
+@case(Group.CHANGES, data.history)
+def history_changes_of_ten_rows(system: System, size: Size, turn: int) -> None:
+    """The rows that an UPDATE of ten rows of 3 million changed, before and after, with their columns."""
+    changed = system.changes("history", STATEMENTS).collect()
+    assert len(changed) == 2 * data.CHANGED_ROWS, f"{system.name} found {len(changed)} changes"
 
 
 # ------------------------------------------------------------------------------------------------ Delta's shapes

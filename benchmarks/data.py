@@ -171,6 +171,32 @@ def _large_sources(size: Size) -> dict[str, str]:
 
 large = Data("large", LARGE, _large_sources)
 
+# ------------------------------------------------------------------------------------------------ earlier versions
+
+CHANGED_ROWS = 10
+"""Of the last statement on `history`."""
+
+
+def _history_sources(size: Size) -> dict[str, str]:
+    rows = size.large_files * size.large_rows
+    return {"history_rows": _jmh(f"range(0, {rows}, 1, {size.large_files})", "bigint")}
+
+
+def _change_few(system: System, table: str, size: Size) -> None:
+    """The second statement on the table: an UPDATE of a few rows that lie in several files."""
+    step = size.large_files * size.large_rows // CHANGED_ROWS
+    ids = ", ".join(str(n * step + 7) for n in range(CHANGED_ROWS))
+    system.run(f"UPDATE {system.table(table)} SET int_col = -1, string_col = 'changed' WHERE id IN ({ids})")
+
+
+history = Data(
+    "history",
+    Layout(f"id bigint, {_JMH_COLUMNS}", has_changes=True),
+    _history_sources,
+    _change_few,
+    in_plain_orc=True,
+)
+
 # ------------------------------------------------------------------------------------------------ Delta's web_returns
 
 _KEYS = (

@@ -87,6 +87,8 @@ TARGETS = (
     Target(Group.SCAN_AFTER_DMLS, Group.SCAN_COMPACTED, 1.5),
     Target(Group.COMPACTION, (PLAIN,), 1.15),
     Target(Group.PARTITIONS, (PLAIN,), 1.05),
+    Target(Group.VERSION, Group.PLAIN_READ, 1.05),
+    Target(Group.CHANGES, PEERS, 0.5),
 )
 
 

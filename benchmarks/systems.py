@@ -26,6 +26,9 @@ from acidsql.session import Session
 DELETION_VECTORS: Final = "TBLPROPERTIES ('delta.enableDeletionVectors'='true')"
 _MODES: Final = ", ".join(f"'write.{verb}.mode'='merge-on-read'" for verb in ("update", "delete", "merge"))
 MERGE_ON_READ: Final = f"TBLPROPERTIES ('format-version'='3', {_MODES})"
+CHANGE_DATA_FEED: Final = "TBLPROPERTIES ('delta.enableDeletionVectors'='true', 'delta.enableChangeDataFeed'='true')"
+COPY_ON_WRITE: Final = "TBLPROPERTIES ('format-version'='3')"
+"""Iceberg's changelog scan does not read delete files, so a table whose changes it reads is copied on write."""
 """The properties of the peers' tables."""
 
 
@@ -41,6 +44,8 @@ class Layout:
     partition: str | None = None
     bucketed_by: str | None = None
     buckets: int = 0
+    has_changes: bool = False
+    """The system must be able to tell the changes of each statement."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,6 +85,13 @@ class System(Protocol):
 
     def compact(self, name: str) -> None:
         """All rows in new files, without deleted ones. Raises NotThereError."""
+
+    def version(self, name: str, statement: int) -> str:
+        """SQL of the table as it was behind a statement, the first one being 1."""
+
+    def changes(self, name: str, statement: int) -> DataFrame:
+        """The rows that a statement inserted, deleted and updated, with the kind of each change. Raises
+        NotThereError."""
 
     def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
         """Streams the files of a view into a table, a transaction for each file: by Structured Streaming, or by a
@@ -151,6 +163,12 @@ class Acid:
             if error.condition == Condition.NOT_YET_SUPPORTED.name:
                 raise NotThereError from error
             raise
+
+    def version(self, name: str, statement: int) -> str:
+        return f"{name} VERSION AS OF {statement}"
+
+    def changes(self, name: str, statement: int) -> DataFrame:
+        return self.session.sql(f"SELECT * FROM {name} CHANGES FROM VERSION {statement} TO VERSION {statement}")
 
     def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
         spark = self.session.spark
@@ -247,6 +265,15 @@ class SparkTables:
         self.run(f"OPTIMIZE {self.table(name)}")
         return self.run(f"REORG TABLE {self.table(name)} APPLY (PURGE)")
 
+    def version(self, name: str, statement: int) -> str:
+        """Plain ORC has one version only, which is the yardstick."""
+        return self.table(name) + (f" VERSION AS OF {statement}" if self.using == "delta" else "")
+
+    def changes(self, name: str, statement: int) -> DataFrame:
+        if self.using != "delta":
+            raise NotThereError
+        return self.spark.sql(f"SELECT * FROM table_changes('{self.table(name)}', {statement}, {statement})")
+
     def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
         self._count += 1
         place = self.place / self.prefix / f"checkpoint-{self._count}"
@@ -265,7 +292,8 @@ class SparkTables:
         partition = f" PARTITIONED BY ({layout.partition})" if layout.partition else ""
         self._places[name] = place
         sql = f"CREATE TABLE {self.table(name)} ({layout.columns}) USING {self.using}{partition}"
-        self.run(f"{sql} {self._options(place)}")
+        feed = layout.has_changes and self.using == "delta"
+        self.run(f"{sql} LOCATION '{place}' {CHANGE_DATA_FEED}" if feed else f"{sql} {self._options(place)}")
         if partition and any(place.glob("*=*")):
             self.run(f"ALTER TABLE {self.table(name)} RECOVER PARTITIONS")
 
@@ -291,6 +319,7 @@ class Iceberg:
     has_dml: bool = True
     _kept: dict[str, frozenset[Path]] = field(default_factory=dict)
     _hints: dict[str, bytes] = field(default_factory=dict)
+    _snapshot_ids: dict[str, list[int]] = field(default_factory=dict)
     _count: int = 0
 
     def table(self, name: str) -> str:
@@ -298,10 +327,12 @@ class Iceberg:
 
     def create(self, name: str, layout: Layout) -> None:
         self.drop(name)
+        self._snapshot_ids.pop(name, None)
         parts = [layout.partition] if layout.partition else []
         parts += [f"bucket({layout.buckets}, {layout.bucketed_by})"] if layout.buckets else []
         partition = f" PARTITIONED BY ({', '.join(parts)})" if parts else ""
-        self.run(f"CREATE TABLE {self.table(name)} ({layout.columns}) USING iceberg{partition} {MERGE_ON_READ}")
+        properties = COPY_ON_WRITE if layout.has_changes else MERGE_ON_READ
+        self.run(f"CREATE TABLE {self.table(name)} ({layout.columns}) USING iceberg{partition} {properties}")
 
     def create_as(self, name: str, query: str) -> None:
         self.run(f"CREATE TABLE {self.table(name)} USING iceberg {MERGE_ON_READ} AS {query}")
@@ -331,6 +362,26 @@ class Iceberg:
 
     def compact(self, name: str) -> None:
         self.run(f"CALL ice.system.rewrite_data_files(table => 'db.{name}', options => map('rewrite-all', 'true'))")
+
+    def version(self, name: str, statement: int) -> str:
+        return f"{self.table(name)} VERSION AS OF {self._snapshots(name)[statement]}"
+
+    def changes(self, name: str, statement: int) -> DataFrame:
+        before, of_statement = self._snapshots(name)[statement - 1 : statement + 1]
+        between = f"map('start-snapshot-id', '{before}', 'end-snapshot-id', '{of_statement}')"
+        view = f"changes_of_{name}"
+        self.run(
+            f"CALL ice.system.create_changelog_view(table => 'db.{name}', changelog_view => '{view}',"
+            f" options => {between}, compute_updates => true, identifier_columns => array('id'))"
+        )
+        return self.spark.table(view)
+
+    def _snapshots(self, name: str) -> list[int]:
+        """The IDs of the snapshots that the statements made, by their numbers from 1 on."""
+        if name not in self._snapshot_ids:
+            rows = self.frame(f"SELECT snapshot_id FROM {self.table(name)}.snapshots ORDER BY committed_at").collect()
+            self._snapshot_ids[name] = [0, *(row[0] for row in rows)]
+        return self._snapshot_ids[name]
 
     def stream(self, name: str, source: str, *, by_own_writer: bool = False) -> None:
         self._count += 1
