@@ -93,13 +93,26 @@ def _time(value: exp.Expr, span: Span | None, zone: str) -> datetime:
     literal = value.this if isinstance(value, exp.Cast) and value.to.this in _TIMES else value
     if isinstance(literal, exp.Literal) and literal.is_string and len(literal.name) >= _DATE:
         with suppress(ValueError):
-            found = datetime.fromisoformat(literal.name)
-            return found if found.tzinfo is not None else found.replace(tzinfo=_zone(zone, span))
+            return _with_offset(datetime.fromisoformat(literal.name), span, zone)
     raise invalid("a time is written as '2026-11-01 00:00:00', with or without the offset of its time zone", span)
 
 
-def _zone(name: str, span: Span | None) -> tzinfo:
-    """The time zone of a session, by its name in Spark."""
+def _with_offset(time: datetime, span: Span | None, zone: str) -> datetime:
+    if time.tzinfo is not None:
+        return time
+    known = named_zone(zone)
+    if known is None:
+        reason = f"the time zone {zone} of the session is not known here: write the time with its offset"
+        raise invalid(reason, span)
+    return time.replace(tzinfo=known)
+
+
+def named_zone(name: str) -> tzinfo | None:
+    """The time zone of a session, by its name in Spark; None if Python does not know it.
+
+    >>> print(named_zone("GMT+05:30"), named_zone("Europe/Vienna"), named_zone("Atlantis"))
+    UTC+05:30 Europe/Vienna None
+    """
     offset = _OFFSET.fullmatch(name)
     if offset is not None:
         sign, hours, minutes = offset.groups()
@@ -107,7 +120,5 @@ def _zone(name: str, span: Span | None) -> tzinfo:
         return timezone(-amount if sign == "-" else amount) if amount else UTC
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:  # ZoneInfoNotFoundError is a KeyError
-        raise invalid(
-            f"the time zone {name} of the session is not known here: write the time with its offset", span
-        ) from error
+    except (KeyError, ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError
+        return None

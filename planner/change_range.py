@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final
 
 from sqlglot import exp
@@ -10,6 +11,16 @@ from sqlglot import exp
 from acidsql.acid.hive_types import HiveType, Primitive
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.planner.as_of import AsOf, invalid, place_of, write_id_of
+
+
+class ChangeType(Enum):
+    """The kinds of changes, as the column CHANGE_TYPE has them."""
+
+    INSERT = "insert"
+    DELETE = "delete"
+    UPDATE_PREIMAGE = "update_preimage"
+    UPDATE_POSTIMAGE = "update_postimage"
+
 
 CHANGE_TYPE: Final = "_change_type"
 COMMIT_VERSION: Final = "_commit_version"

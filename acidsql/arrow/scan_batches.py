@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,19 +16,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from acidsql.acid.hive_types import HiveType, Primitive, parse_type
+from acidsql.acid.hive_types import HiveType, Primitive, has_instant, is_complex, parse_type
 from acidsql.arrow.scan.live_rows import LiveRows, PreparedRows
 from acidsql.arrow.scan.spark_schema import ROW_ID_TYPE, column_type
 from acidsql.arrow.scan.stored_arrays import mask_array, number_array, padded
-from acidsql.errors import AcidSqlError
+from acidsql.arrow.scan.table_changes import PreparedChanges
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.change_range import CHANGE_COLUMNS
 from acidsql.planner.plan import QueryPlan, Scan, SimpleScan
 from acidsql.snapshot.read_view import ReadView
-from acidsql.snapshot.scan_binding import NO_WRITE_ID
+from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.storage.file_systems import FilesOf
 from acidsql.storage.footer_cache import FooterCache
 
 BATCH_ROWS: Final = 64 * 1024
+MOST_CHANGES: Final = 10_000
+"""The number of changed rows that are read for Spark."""
 _DROPPED: SimpleQueue[Callable[[], None]] = SimpleQueue()
 """What ends the transactions of scans that nobody refers to any more. The garbage collector runs finalizers anywhere,
 also inside a transaction of the metastore, so a finalizer only puts its function here: `put` may interrupt itself."""
@@ -56,6 +60,8 @@ class ArrowScans:
 
     files_of: FilesOf
     footers: FooterCache
+    time_zone: Callable[[], str]
+    """The name of the session's time zone."""
 
     def open(self, plan: QueryPlan, view: ReadView, release: Callable[[], None]) -> ScanBatches:
         """The batches of a query that is a simple scan. `release` ends its transaction: it is called when the last
@@ -67,14 +73,19 @@ class ArrowScans:
         (scan,) = plan.scans
         try:
             bound = StatementSnapshots(self.files_of, view).bind(scan)
-            names = {c.name for c in scan.table.all_columns}
+            names = {c.name for c in scan.table.all_columns} | (CHANGE_COLUMNS.keys() if scan.changes else set())
             wanted = list(dict.fromkeys(o.column for o in plan.simple.outputs if o.column in names))
-            has_ids = scan.row_id is not None and any(o.column == scan.row_id for o in plan.simple.outputs)
-            prepared = PreparedRows.of(bound, self.footers, wanted, plan.simple.predicate, row_ids=has_ids)
-            return ScanBatches(scan, plan.simple, prepared, release)
+            return ScanBatches(scan, plan.simple, self._prepared(bound, plan.simple, wanted).rows(), release)
         except BaseException:
             release()
             raise
+
+    def _prepared(self, bound: BoundScan, simple: SimpleScan, columns: Sequence[str]) -> PreparedRows | PreparedChanges:
+        scan = bound.scan
+        if scan.changes is not None:
+            return PreparedChanges.of(bound, self.footers, columns, simple.predicate, self.time_zone())
+        has_ids = scan.row_id is not None and any(o.column == scan.row_id for o in simple.outputs)
+        return PreparedRows.of(bound, self.footers, columns, simple.predicate, row_ids=has_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,10 @@ class _Shape:
         if left == 0:
             return
         for rows in live:
-            columns = [self._column(rows, o.column, k) for o, k in zip(self.simple.outputs, self.kinds, strict=True)]
+            columns = [
+                padded(_column(self.scan, rows, output.column), kind)
+                for output, kind in zip(self.simple.outputs, self.kinds, strict=True)
+            ]
             whole = pa.RecordBatch.from_arrays(columns, schema=self.schema)
             for start in range(0, rows.count, BATCH_ROWS):
                 batch = whole.slice(start, BATCH_ROWS if left is None else min(left, BATCH_ROWS))
@@ -107,13 +121,6 @@ class _Shape:
                     if left == 0:
                         return
 
-    def _column(self, rows: LiveRows, name: str, kind: HiveType) -> Any:
-        if name == self.scan.row_id:
-            return _row_ids(rows, full_acid=self.scan.table.is_full_acid)
-        if name == self.scan.file_name:
-            return pa.repeat(_file_name(rows.file.origin), rows.count)
-        return padded(rows.columns[name], kind)
-
 
 class ScanBatches:
     """An iterator over record batches of at most BATCH_ROWS rows.
@@ -122,11 +129,11 @@ class ScanBatches:
     more; nothing that it holds refers to it, so that this is soon.
     """
 
-    def __init__(self, scan: Scan, simple: SimpleScan, prepared: PreparedRows, release: Callable[[], None]) -> None:
+    def __init__(self, scan: Scan, simple: SimpleScan, rows: Iterator[LiveRows], release: Callable[[], None]) -> None:
         shape = _Shape.of(scan, simple)
         self.kinds = shape.kinds
         self.schema = shape.schema
-        self._rows = shape.batches(prepared.rows())
+        self._rows = shape.batches(rows)
         _start_ending()
         self._release = release
         self._dropped = weakref.finalize(self, _DROPPED.put, release)
@@ -158,7 +165,43 @@ def output_type(scan: Scan, column: str) -> HiveType:
         return ROW_ID_TYPE
     if column == scan.file_name:
         return Primitive("string")
+    if scan.changes is not None and column in CHANGE_COLUMNS:
+        return CHANGE_COLUMNS[column]
     return next(parse_type(c.type) for c in scan.table.all_columns if c.name == column)
+
+
+def few_changes(bound: BoundScan, footers: FooterCache, time_zone: str, most_searched: int) -> Any | None:
+    """The changes of a scan as an Arrow table: the columns of the table, CHANGE_COLUMNS, and the virtual columns that
+    the scan asks for. None if only Spark can read them, if there may be more than MOST_CHANGES of them, or if more than
+    `most_searched` rows had to be searched for the deleted ones.
+
+    Raises MALFORMED_LAYOUT, ACID_V1_FILE.
+    """
+    scan = bound.scan
+    columns = {c.name: parse_type(c.type) for c in scan.table.all_columns} | CHANGE_COLUMNS
+    if scan.table.file_format != "orc" or any(is_complex(kind) or has_instant(kind) for kind in columns.values()):
+        return None
+    try:
+        prepared = PreparedChanges.of(bound, footers, list(columns), None, time_zone)
+        if prepared.most_changes > MOST_CHANGES or prepared.searched_rows > most_searched:
+            return None
+        names = [*columns, *filter(None, (scan.row_id, scan.file_name))]
+        schema = pa.schema([pa.field(name, column_type(output_type(scan, name))) for name in names])
+        found = [[_column(scan, rows, name) for name in names] for rows in prepared.rows()]
+    except AcidSqlError as error:
+        if error.condition != Condition.NOT_YET_SUPPORTED.name:
+            raise
+        return None
+    return pa.Table.from_batches([pa.RecordBatch.from_arrays(arrays, schema=schema) for arrays in found], schema)
+
+
+def _column(scan: Scan, rows: LiveRows, name: str) -> Any:
+    """A column of the scan, CHAR without its blanks."""
+    if name == scan.row_id:
+        return _row_ids(rows, full_acid=scan.table.is_full_acid)
+    if name == scan.file_name:
+        return pa.repeat(_file_name(rows.file.origin), rows.count)
+    return rows.columns[name]
 
 
 def _row_ids(rows: LiveRows, *, full_acid: bool) -> Any:

@@ -25,7 +25,7 @@ from acidsql.planner.write_strategy import arrow_strategy
 from acidsql.writing.compaction_files import Job, amount
 from acidsql.writing.event_files import can_write_files
 
-_FEW_ROWS: Final = 4_000_000
+FEW_ROWS: Final = 4_000_000
 """Rows of a target that the Arrow engine reads in any case."""
 _MOST_ROWS: Final = 50_000_000
 """Rows that it reads where Spark would have to be started first."""
@@ -143,6 +143,6 @@ def compaction_choice(job: Job, most_bytes: int, needs_hadoop: NeedsHadoop) -> C
 def may_read(rows: int, cores: int | None) -> bool:
     """Whether the Arrow engine reads so many rows of a target. Where Spark runs, on `cores` cores, its tasks may be
     faster; None if it does not run."""
-    if rows <= _FEW_ROWS:
+    if rows <= FEW_ROWS:
         return True
     return rows <= _MOST_ROWS if cores is None else rows * cores <= _MOST_ROWS_PER_CORE

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
 from acidsql.arrow.queries import check_arrow_plan
-from acidsql.arrow.scan_batches import ArrowScans, ScanBatches
-from acidsql.engines.engine_choice import Choice, EngineName, may_read, query_choice, write_choice
+from acidsql.arrow.scan_batches import ArrowScans, ScanBatches, few_changes
+from acidsql.engines.engine_choice import FEW_ROWS, Choice, EngineName, may_read, query_choice, write_choice
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.plan import ArrowInsert, ArrowMerge, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
+from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import SparkExecutor
 from acidsql.spark.frames.answer_frames import QueryRows
@@ -41,9 +43,9 @@ class StatementEngines:
         self._readers = FrameReaders(transactions)
         self.transactions = StatementTransactions(transactions, self._readers, settings, engine.files)
         self.session_transaction = self.transactions.session_transaction
-        self.spark = SparkExecutor(engine, self.transactions, self._readers, settings, self.steering)
+        self.spark = SparkExecutor(engine, self.transactions, self._readers, settings, self.steering, self._few_changes)
         self.arrow = ArrowExecutor(engine.files, self.spark, self.spark.footers, settings, self._may_read)
-        self._scans = ArrowScans(engine.files, replace(self.spark.footers, copies=OriginalFiles()))
+        self._scans = ArrowScans(engine.files, replace(self.spark.footers, copies=OriginalFiles()), lambda: engine.zone)
 
     def close(self) -> None:
         """Rolls back the open transaction, and ends all readers."""
@@ -106,6 +108,13 @@ class StatementEngines:
         """
         check_arrow_plan(plan, statement)
         return self._scans.open(plan, *self.transactions.hold_snapshot(plan))
+
+    def _few_changes(self, bound: BoundScan) -> Any | None:
+        """The changes of a scan, read by the Arrow engine for a query of Spark, if this is faster."""
+        reason = self._engine.needs_hadoop(bound.table.location)
+        if reason is not None or not self.steering.may_skip_spark:
+            return None
+        return few_changes(bound, self._scans.footers, self._engine.zone, FEW_ROWS)
 
     # -- DML
 

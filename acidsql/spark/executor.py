@@ -33,7 +33,7 @@ from acidsql.spark.frames.caller_frames import plan_text, to_frame
 from acidsql.spark.frames.query_columns import as_shown, hive_columns, with_own_names
 from acidsql.spark.frames.read_files import ReadFiles
 from acidsql.spark.frames.readers import FrameReaders
-from acidsql.spark.scan.change_scan import changes_frame
+from acidsql.spark.scan.change_scan import FewChanges, changes_frame, frame_of_changes
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
 from acidsql.spark.scan.source_keys import narrow
@@ -71,14 +71,17 @@ class SparkExecutor:
         readers: FrameReaders,
         settings: Mapping[str, str],
         steering: Steering,
+        few_changes: FewChanges,
     ) -> None:
-        """`readers` are those of `transactions`; `settings` are the live settings of the session."""
+        """`readers` are those of `transactions`; `settings` are the live settings of the session; `few_changes` reads
+        the changes of a scan if they are few."""
         self._settings = settings
         self._engine = engine
         self._transactions = transactions
         self._readers = readers
         self._caches = ScanCaches()
         self._steering = steering
+        self._few_changes = few_changes
 
     def start(self) -> None:
         """Starts Spark if it is not running."""
@@ -245,10 +248,19 @@ class SparkExecutor:
             self._engine.require_exact_time(scan.table)
             bound = snapshots.bind(scan) if snapshots is not None else self._without_rows(scan)
             bound_scans.append(bound)
-            spark.define_view(scan.view, _scanned(spark, bound, caches))
+            spark.define_view(scan.view, self._scanned(spark, bound, caches))
         for frame in plan.frames:
             spark.define_view(frame.view, _given_frame(frame, request, spark.query))
         return bound_scans
+
+    def _scanned(self, spark: StatementSpark, bound: BoundScan, caches: ScanCaches) -> DataFrame:
+        """The rows of a scan, or the changes that it reads in place of rows."""
+        if bound.scan.changes is None:
+            return scan_frame(spark.storage, bound, caches)
+        few = self._few_changes(bound) if bound.changes is not None else None
+        if few is not None:
+            return frame_of_changes(spark.storage, bound.scan, few)
+        return changes_frame(spark.storage, bound, caches, spark.user.conf.get(ZONE) or "UTC")
 
     def _without_rows(self, scan: Scan) -> BoundScan:
         return BoundScan(scan, self._engine.files(scan.table.location), ())
@@ -351,13 +363,6 @@ class SparkExecutor:
 def _description(plan: WritePlan | MultiWritePlan, request: Request) -> str:
     targets = " and ".join(dict.fromkeys(w.target.qualified for w in plan.writes))
     return job_description(request.text, f"{plan.operation} {targets}")
-
-
-def _scanned(spark: StatementSpark, bound: BoundScan, caches: ScanCaches) -> DataFrame:
-    """The rows of a scan, or the changes that it reads in place of rows."""
-    if bound.scan.changes is None:
-        return scan_frame(spark.storage, bound, caches)
-    return changes_frame(spark.storage, bound, caches, spark.user.conf.get(ZONE) or "UTC")
 
 
 def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> DataFrame:

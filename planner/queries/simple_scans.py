@@ -9,6 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from acidsql.acid.table import Column
+from acidsql.planner.change_range import CHANGE_COLUMNS
 from acidsql.planner.conditions.row_conditions import BARE, has_only
 from acidsql.planner.conditions.row_predicates import row_predicate
 from acidsql.planner.plan import OutputColumn, Scan, SimpleScan
@@ -32,7 +33,12 @@ class _Names:
         if node.name in (self.scan.row_id, self.scan.file_name):
             return str(node.name)
         found = node.name.lower()
-        return found if found in self.scan.table.column_names else None
+        return found if found in self.column_names else None
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the scan's columns but the virtual ones."""
+        return (*self.scan.table.column_names, *(() if self.scan.changes is None else CHANGE_COLUMNS))
 
     def column_of(self, node: exp.Expr) -> Column | None:
         name = self.output_of(node)
@@ -51,7 +57,7 @@ def simple_scan(tree: exp.Query, scans: Sequence[Scan]) -> SimpleScan | None:
         return None
     if item.alias_column_names or item.args.get("joins"):
         return None
-    if not scan.gives_live_rows or scan.is_deleted or scan.place:
+    if scan.with_deleted or scan.is_deleted or scan.place:
         return None
     names = _Names(scan, item.alias)
     outputs = list(_outputs(tree.expressions, names))
@@ -66,7 +72,7 @@ def _outputs(items: Sequence[exp.Expr], names: _Names) -> Iterator[OutputColumn 
     for item in items:
         inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
         if _is_star(inner, names) and not alias:
-            yield from (OutputColumn(name, name) for name in names.scan.table.column_names)
+            yield from (OutputColumn(name, name) for name in names.column_names)
             continue
         column = names.output_of(inner)
         yield None if column is None else OutputColumn(alias or inner.name, column)

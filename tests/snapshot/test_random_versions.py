@@ -176,6 +176,16 @@ def by_spark(session: Session, query: str) -> Rows:
     return sorted(tuple(row) for row in session.sql(query).collect())
 
 
+def by_spark_alone(session: Session, query: str) -> Rows:
+    """The rows by Spark's own scans, without those of few changes that the Arrow engine reads for it."""
+    steering = session._engines.steering
+    steering.may_use_arrow = False
+    try:
+        return by_spark(session, query)
+    finally:
+        steering.may_use_arrow = True
+
+
 def read(session: Session, query: str, how: Callable[[Session, str], Rows]) -> Rows | None:
     """The rows of a query; None if it is refused for want of history."""
     try:
@@ -259,7 +269,10 @@ def _check_changes(history: History, names: str, told: str) -> None:
     if chosen:
         found = read(session, " UNION ALL ".join(_changes(n, names, *each) for n, each in enumerate(chosen)), by_spark)
         assert found is not None, told
+        of_spark = by_spark_alone(session, _changes(0, names, *chosen[0]))
+        assert by_spark(session, _changes(0, names, *chosen[0])) == of_spark, told
         for number, (first, last) in enumerate(chosen):
+            assert arrow(session, _changes(None, names, first, last)) == [r[1:] for r in found if r[0] == number], told
             _check_sum(history, first, last, [row[1:] for row in found if row[0] == number], told)
     for first, last in history.chance.sample(known, min(2, len(known))):
         found = read(session, _changes(0, names, first, last), by_spark)
@@ -268,9 +281,10 @@ def _check_changes(history: History, names: str, told: str) -> None:
             _check_sum(history, first, last, [row[1:] for row in found], told)
 
 
-def _changes(number: int, names: str, first: int, last: int) -> str:
+def _changes(number: int | None, names: str, first: int, last: int) -> str:
     item = f"t CHANGES FROM VERSION {first} TO VERSION {last}"
-    return f"SELECT {number} n, {names}, _change_type, _commit_version FROM {item}"
+    label = "" if number is None else f"{number} n, "
+    return f"SELECT {label}{names}, _change_type, _commit_version FROM {item}"
 
 
 def _check_sum(history: History, first: int, last: int, changes: Rows, told: str) -> None:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +51,7 @@ from acidsql.arrow.scan.stored_arrays import column_values, mask_array
 from acidsql.arrow.scan.widened_values import check_readable, stored_values
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.conditions.row_predicates import RowPredicate, columns_of
-from acidsql.snapshot.delete_applicability import applicable_delete_files, visible_mask
+from acidsql.snapshot.delete_applicability import applicable_delete_files, row_range, visible_mask
 from acidsql.snapshot.file_skipping import needed_files, needed_stripes
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
 from acidsql.storage.footer_cache import FooterCache
@@ -105,6 +105,8 @@ class PreparedRows:
     columns: Sequence[str]
     predicate: RowPredicate | None
     row_ids: bool
+    only: Mapping[int, DeletedRowIds] | None = None
+    """The row IDs of the rows that are wanted, by the number of their part; None if all are."""
 
     @classmethod
     def of(
@@ -115,6 +117,7 @@ class PreparedRows:
         predicate: RowPredicate | None = None,
         *,
         row_ids: bool = False,
+        only: Mapping[int, DeletedRowIds] | None = None,
     ) -> PreparedRows:
         """Finds the files. Raises what `live_rows` raises before the first row."""
         table = bound.table
@@ -123,7 +126,7 @@ class PreparedRows:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=WAY_OUT)
         files = needed_files(bound.scan, data_files(bound, footers))
         deletes = applicable_delete_files(bound, footers) if files and table.is_full_acid else []
-        prepared = cls(bound, files, deletes, columns, predicate, row_ids)
+        prepared = cls(bound, files, deletes, columns, predicate, row_ids, only)
         prepared._check()
         return prepared
 
@@ -215,7 +218,8 @@ class FileReader:
         returns, if the file is not on this machine."""
         if self.file.tail is None:
             return self.prepared.parquet_rows(self.file)
-        rows = _OrcRows(self.prepared, OrcFile(self.prepared.bound.files, self.file), self.deleted)
+        only = None if self.prepared.only is None else self.prepared.only.get(self.file.part, DeletedRowIds({}))
+        rows = _OrcRows(self.prepared, OrcFile(self.prepared.bound.files, self.file), self.deleted, only)
         rows.begin()
         return rows.rows()
 
@@ -274,6 +278,15 @@ def _ids_of_plain_rows(table: Table, file: SourceFile, positions: Longs) -> RowI
     return RowIds(np.full(count, file.write_id, np.int64), np.full(count, file.bucket_property, np.int64), rows)
 
 
+def _are_few(wanted: int, rows: int) -> bool:
+    """Whether it is faster to look up the wanted rows of a stripe than to read all its rows."""
+    return wanted * ROWS_PER_LOOKUP <= rows
+
+
+_Found: TypeAlias = tuple[_Values, Mapping[str, Longs]]
+"""Columns of some rows, and their ACID columns."""
+
+
 @dataclass(frozen=True)
 class _OrcRows:
     """The live rows of an ORC file."""
@@ -281,6 +294,7 @@ class _OrcRows:
     prepared: PreparedRows
     orc: OrcFile
     deleted: DeletedRowIds | None
+    only: DeletedRowIds | None = None
 
     def begin(self) -> None:
         """Begins to fetch the first stripe."""
@@ -306,7 +320,8 @@ class _OrcRows:
         predicate is true for a row."""
         prepared = self.prepared
         acid = () if self._ids_wait else self._acid_columns()
-        names = prepared.needed if prepared.predicate is None else prepared.tested
+        all_are_wanted = prepared.predicate is None and self.only is None
+        names = prepared.needed if all_are_wanted else prepared.tested
         _, present = self._columns(names)
         return acid_columns(*acid), [i for i, _ in present]
 
@@ -314,13 +329,17 @@ class _OrcRows:
     def _ids_wait(self) -> bool:
         """Whether row IDs can wait until it is known which rows are wanted. The operation of every event is looked at
         first."""
-        return self.prepared.predicate is not None and OPERATION not in self._acid_columns()
+        has_other_columns = self.prepared.predicate is not None and self.only is None
+        return has_other_columns and OPERATION not in self._acid_columns()
 
     def _stripe_rows(self, stripe: int, first: int, count: int) -> Iterator[LiveRows]:
         prepared, file = self.prepared, self.orc.source
+        acid = self._acid_columns()
+        if self.only is not None and (wanted := self._numbered_rows(range(first, first + count), acid)) is not None:
+            yield from wanted
+            return
         positions = np.arange(first, first + count)
         values = _Values(prepared, file, count)
-        acid = self._acid_columns()
         ids_wait = self._ids_wait
         found = self._read(stripe, values, prepared.tested, () if ids_wait else acid)
         ids, mask = (None, None) if ids_wait else self._live(found, positions)
@@ -328,10 +347,10 @@ class _OrcRows:
             mask = _both(mask, true_rows(prepared.predicate, values.array, values.kinds, count))
         if mask is not None and not mask.any():
             return
-        if ids_wait and mask is not None:
-            few = self._few_rows(values, positions, mask, acid)
+        if mask is not None and (ids_wait or self.only is not None) and _are_few(int(mask.sum()), count):
+            few = self._single_rows(positions[mask], acid, values.filtered(prepared, mask), prepared.tested)
             if few is not None:
-                yield from few
+                yield from self._living(few, positions[mask])
                 return
         rest = self._read(stripe, values, prepared.needed - prepared.tested, acid if ids_wait else ())
         if ids_wait:
@@ -339,22 +358,43 @@ class _OrcRows:
             mask = _both(mask, live)
         yield from prepared._given(file, values, ids, positions, mask)
 
-    def _few_rows(
-        self, values: _Values, positions: Longs, mask: NDArray[np.bool_], acid: Sequence[str]
-    ) -> Iterator[LiveRows] | None:
-        """The rows in `mask`, looked up one by one; None if they are too many for that, or cannot be."""
-        numbers = positions[mask]
-        if len(numbers) * ROWS_PER_LOOKUP > len(positions):
+    def _numbered_rows(self, stripe: range, acid: Sequence[str]) -> Iterator[LiveRows] | None:
+        """The wanted rows of a stripe that has these rows, found by their row IDs; None if these do not tell the places
+        of the rows, or if the rows are many."""
+        keys = row_range(self.orc.source)
+        if keys is None or self.only is None:
             return None
-        prepared, file = self.prepared, self.orc.source
-        wanted, present = self._columns(prepared.needed - prepared.tested)
+        numbers = self.only.within(keys) - keys.row_ids.start
+        numbers = numbers[(numbers >= stripe.start) & (numbers < stripe.stop)]
+        if not len(numbers):
+            return iter(())
+        if not _are_few(len(numbers), len(stripe)):
+            return None
+        found = self._single_rows(numbers, acid, _Values(self.prepared, self.orc.source, len(numbers)), ())
+        if found is None:
+            return None
+        _, events = found
+        if ROW_ID in events and not np.array_equal(events[ROW_ID] - keys.row_ids.start, numbers):
+            return None  # the rows are in another order
+        return self._living(found, numbers)
+
+    def _single_rows(
+        self, numbers: Longs, acid: Sequence[str], values: _Values, known: Collection[str]
+    ) -> _Found | None:
+        """Looks up the rows with these numbers one by one. `values` has the `known` columns of them, and gets the
+        others. None if the file has to be read by stripes."""
+        wanted, present = self._columns(self.prepared.needed - frozenset(known))
         found = self.orc.read_rows(numbers.tolist(), acid_columns(*acid), [i for i, _ in present])
         if found is None:
             return None
-        few = values.filtered(prepared, mask)
-        self._put(few, wanted, present, found[len(acid) :])
-        ids, live = self._live(self._events(acid, found[: len(acid)]), numbers)
-        return prepared._given(file, few, ids, numbers, live)
+        self._put(values, wanted, present, found[len(acid) :])
+        return values, self._events(acid, found[: len(acid)])
+
+    def _living(self, found: _Found, numbers: Longs) -> Iterator[LiveRows]:
+        """Those of the rows with these numbers that are live."""
+        values, events = found
+        ids, live = self._live(events, numbers)
+        return self.prepared._given(self.orc.source, values, ids, numbers, live)
 
     def _read(self, stripe: int, values: _Values, names: Collection[str], acid: Sequence[str]) -> Mapping[str, Longs]:
         """Reads columns of a stripe into `values`, and gives its ACID columns."""
@@ -392,7 +432,8 @@ class _OrcRows:
         if not file.is_acid:
             return []
         unknown = [] if file.is_all(OPERATION_INSERT) and not file.hidden else [OPERATION, CURRENT_TRANSACTION]
-        return [*unknown, *(_IDS if self.deleted is not None or self.prepared.row_ids else ())]
+        are_compared = self.deleted is not None or self.only is not None
+        return [*unknown, *(_IDS if are_compared or self.prepared.row_ids else ())]
 
     def _live(self, events: Mapping[str, Longs], positions: Longs) -> tuple[RowIds | None, NDArray[np.bool_] | None]:
         file, table = self.orc.source, self.prepared.bound.table
@@ -404,9 +445,10 @@ class _OrcRows:
         ids = None
         if ROW_ID in events:
             ids = RowIds(events[ORIGINAL_TRANSACTION], events[BUCKET], events[ROW_ID])
-        elif self.deleted is not None:
+        elif self.deleted is not None or self.only is not None:
             ids = _ids_of_plain_rows(table, file, positions)
         if self.deleted is not None and ids is not None:
-            living = ~self.deleted.contains(ids)
-            mask = _both(mask, living)
+            mask = _both(mask, ~self.deleted.contains(ids))
+        if self.only is not None and ids is not None:
+            mask = _both(mask, self.only.contains(ids))
         return ids, mask

@@ -7,18 +7,18 @@ are joined with the delete events by their row IDs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from acidsql.acid.write_ids import WriteId
 from acidsql.grammar.quoting import name_sql, sql_string
-from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
+from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import ChangedFiles, deleted_keys
 from acidsql.snapshot.scan_binding import BoundChanges, BoundScan, SourceFile
@@ -26,13 +26,15 @@ from acidsql.spark.catalyst.gateway import select, where, with_columns
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.scan.file_partitions import PART
 from acidsql.spark.scan.scan_caches import ScanCaches
-from acidsql.spark.scan.table_scan import delete_events, scan_frame
+from acidsql.spark.scan.table_scan import delete_events, scan_frame, with_char_lengths
 from acidsql.spark.spark_types import ddl, query_type
 
-INSERT: Final = "insert"
-DELETE: Final = "delete"
-PREIMAGE: Final = "update_preimage"
-POSTIMAGE: Final = "update_postimage"
+INSERT: Final = ChangeType.INSERT.value
+DELETE: Final = ChangeType.DELETE.value
+PREIMAGE: Final = ChangeType.UPDATE_PREIMAGE.value
+POSTIMAGE: Final = ChangeType.UPDATE_POSTIMAGE.value
+_IS_DELETED: Final = f"{name_sql(CHANGE_TYPE)} IN ({sql_string(DELETE)}, {sql_string(PREIMAGE)})"
+"""SQL of ROW__IS__DELETED."""
 _ROW_ID: Final = ":changed_row_id"
 _PLACE: Final = ":changed_place"
 _TYPE: Final = ":change_type"
@@ -42,6 +44,17 @@ _BROADCAST_EVENTS: Final = 1_000_000
 """The largest number of delete events that is broadcast."""
 _ONE_TASK_EVENTS: Final = 100_000
 """The number of delete events up to which one task collects them, without a shuffle."""
+
+
+FewChanges: TypeAlias = Callable[[BoundScan], Any | None]
+"""What reads the changes of a scan without Spark: an Arrow table with the columns of the scan's view. None if they are
+many, or if only Spark can read them."""
+
+
+def frame_of_changes(spark: SparkSession, scan: Scan, changes: Any) -> DataFrame:
+    """The changes of a scan, which a FewChanges has read."""
+    frame = with_char_lengths(spark.createDataFrame(changes), scan.table)
+    return with_columns(frame, {scan.is_deleted: F.expr(_IS_DELETED)}) if scan.is_deleted else frame
 
 
 def changes_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches, time_zone: str) -> DataFrame:
@@ -136,10 +149,8 @@ def _named(changes: DataFrame, scan: Scan, timestamp: str) -> DataFrame:
         columns.append(f"{name_sql(_ROW_ID)} AS {name_sql(scan.row_id)}")
     if scan.file_name:
         columns.append(name_sql(scan.file_name))
-    if scan.is_deleted:
-        deleting = ", ".join(map(sql_string, (DELETE, PREIMAGE)))
-        columns.append(f"{name_sql(_TYPE)} IN ({deleting}) AS {name_sql(scan.is_deleted)}")
-    return select(changes, columns)
+    named = select(changes, columns)
+    return with_columns(named, {scan.is_deleted: F.expr(_IS_DELETED)}) if scan.is_deleted else named
 
 
 def commit_time_sql(times: Mapping[WriteId, datetime], time_zone: str, write_id: str) -> str:

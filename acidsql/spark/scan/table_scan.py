@@ -37,6 +37,7 @@ from acidsql.acid.layout import (
     ORIGINAL_TRANSACTION,
     ROW_ID,
 )
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql, sql_string
@@ -404,11 +405,15 @@ def _named(
         columns.append(f"{is_deleted} AS {name_sql(scan.is_deleted)}")
     if scan.place:
         columns.append(f"{value(PART)} AS {name_sql(scan.place)}")
-    named = select(rows, columns)
-    lengths = ((c.name, parse_type(c.type)) for c in bound.table.all_columns)
-    sized = {name: {CHAR_LENGTH: kind.length} for name, kind in lengths if isinstance(kind, Char)}
+    return with_char_lengths(select(rows, columns), bound.table)
+
+
+def with_char_lengths(rows: DataFrame, table: Table) -> DataFrame:
+    """Notes the lengths of the table's CHAR columns in the rows, which have columns of these names."""
+    kinds = ((c.name, parse_type(c.type)) for c in table.all_columns)
+    sized = {name: {CHAR_LENGTH: kind.length} for name, kind in kinds if isinstance(kind, Char)}
     # DataFrame.withMetadata would split a name at its dots and backticks.
-    return with_columns(named, {n: F.col(name_sql(n)).alias(n, metadata=known) for n, known in sized.items()})
+    return with_columns(rows, {n: F.col(name_sql(n)).alias(n, metadata=known) for n, known in sized.items()})
 
 
 def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:

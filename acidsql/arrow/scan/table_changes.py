@@ -1,0 +1,156 @@
+"""The changes of a table, read by pyarrow: the rows that a range of writes inserted, and those that it deleted, each
+with the values that it had.
+
+The rows are those of `live_rows`, over the files that `ChangedFiles` names, with CHANGE_COLUMNS in addition. Deleted
+rows are found by the row IDs of the delete events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from acidsql.acid.write_ids import WriteId
+from acidsql.arrow.scan.deleted_row_ids import FirstDeletes, Longs, RowIds, first_deletes
+from acidsql.arrow.scan.live_rows import LiveRows, PreparedRows
+from acidsql.arrow.scan.orc_columns import WAY_OUT
+from acidsql.arrow.scan.spark_schema import column_type
+from acidsql.arrow.scan.stored_arrays import mask_array, number_array
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.as_of import named_zone
+from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
+from acidsql.planner.conditions.row_predicates import RowPredicate
+from acidsql.snapshot.changed_files import ChangedFiles
+from acidsql.snapshot.delete_applicability import row_range
+from acidsql.snapshot.scan_binding import BoundScan, SourceFile
+from acidsql.storage.footer_cache import FooterCache
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_OF_EVENTS: Final = (ChangeType.DELETE, ChangeType.UPDATE_PREIMAGE)
+"""The changes that delete events tell. Of two events of one write, the one whose change stands first here counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedChanges:
+    """The files of a scan of changes, all of which can be read: what `PreparedRows` is to a scan of rows."""
+
+    bound: BoundScan
+    first: WriteId
+    times: Mapping[WriteId, int]
+    """Microseconds on the clocks of the session's time zone at which writes were committed."""
+    inserted: Mapping[ChangeType, PreparedRows]
+    deletes: Mapping[ChangeType, Sequence[SourceFile]]
+    """The files of delete events."""
+    holding: PreparedRows | None
+    """The rows of the files that may have deleted rows; None without delete events."""
+
+    @classmethod
+    def of(
+        cls,
+        bound: BoundScan,
+        footers: FooterCache,
+        columns: Sequence[str],
+        predicate: RowPredicate | None,
+        time_zone: str,
+    ) -> PreparedChanges:
+        """Finds the files. `columns` are those of the table, and COMMIT_TIMESTAMP if it is wanted. Raises what
+        `PreparedRows.of` raises."""
+        assert bound.changes is not None
+        first = bound.changes.first
+        times = _clock_micros(bound.changes.times, time_zone) if COMMIT_TIMESTAMP in columns else {}
+        stored = [name for name in columns if name not in CHANGE_COLUMNS]
+        rows = replace(bound, scan=replace(bound.scan, changes=None), changes=None)
+        files = ChangedFiles(rows, first, footers)
+        kinds = {ChangeType.INSERT: False, ChangeType.UPDATE_POSTIMAGE: True}
+        inserted = {
+            kind: PreparedRows.of(files.inserted(by_updates=by_updates), footers, stored, predicate, row_ids=True)
+            for kind, by_updates in kinds.items()
+        }
+        deletes: dict[ChangeType, Sequence[SourceFile]] = {}
+        if bound.table.is_full_acid:
+            deletes = {k: files.delete_files(by_updates=k is ChangeType.UPDATE_PREIMAGE) for k in _OF_EVENTS}
+        deleting = [file for of_kind in deletes.values() for file in of_kind]
+        found = PreparedRows.of(files.holding(deleting), footers, stored, predicate, row_ids=True) if deleting else None
+        return cls(bound, first, times, inserted, deletes, found)
+
+    @property
+    def most_changes(self) -> int:
+        """A number that is not smaller than that of the changed rows."""
+        inserts = [file for prepared in self.inserted.values() for file in prepared.files]
+        deletes = [file for of_kind in self.deletes.values() for file in of_kind]
+        return sum(file.tail.rows for file in (*inserts, *deletes) if file.tail is not None)
+
+    @property
+    def searched_rows(self) -> int:
+        """The number of rows whose row IDs are compared with those of deleted rows. Where row IDs tell the places of
+        rows, none are."""
+        files = [] if self.holding is None else self.holding.files
+        return sum(file.tail.rows for file in files if file.tail is not None and row_range(file) is None)
+
+    def rows(self) -> Iterator[LiveRows]:
+        """The changed rows. `LiveRows.row_ids` are the row IDs of the rows, and `columns` has CHANGE_COLUMNS, too."""
+        for kind, prepared in self.inserted.items():
+            for rows in prepared.rows():
+                recent = _ids(rows).write_id >= self.first
+                some = rows if recent.all() else _filtered(rows, recent)
+                if some.count:
+                    types = pa.repeat(pa.scalar(kind.value), some.count)
+                    yield self._changed(some, types, _ids(some).write_id)
+        if self.holding is not None:
+            names = pa.array([kind.value for kind in _OF_EVENTS])
+            deletes = self._first_deletes()
+            wanted = replace(self.holding, only={part: of_part.ids for part, of_part in deletes.items()})
+            for rows in wanted.rows():
+                deleters, labels = deletes[rows.file.part].of(_ids(rows))
+                yield self._changed(rows, names.take(pa.array(labels)), deleters)
+
+    def _first_deletes(self) -> dict[int, FirstDeletes]:
+        """By the number of the partition. The labels are places in _OF_EVENTS."""
+        parts: dict[int, dict[int, list[SourceFile]]] = {}
+        for label, kind in enumerate(_OF_EVENTS):
+            for file in self.deletes[kind]:
+                parts.setdefault(file.part, {}).setdefault(label, []).append(file)
+        return {part: first_deletes(self.bound.files, of_part, self.first) for part, of_part in parts.items()}
+
+    def _changed(self, rows: LiveRows, types: Any, versions: Longs) -> LiveRows:
+        times = {version: self.times.get(WriteId(version)) for version in np.unique(versions).tolist()}
+        known = [time for time in times.values() if time is not None]
+        timestamp = column_type(CHANGE_COLUMNS[COMMIT_TIMESTAMP])
+        if not known:
+            moments = pa.nulls(rows.count, timestamp)
+        else:
+            of_versions = pa.array([times[version] for version in times], pa.int64()).cast(timestamp)
+            moments = of_versions.take(pa.array(np.searchsorted(list(times), versions)))
+        found = {
+            CHANGE_TYPE: types,
+            COMMIT_VERSION: number_array(versions, column_type(CHANGE_COLUMNS[COMMIT_VERSION])),
+            COMMIT_TIMESTAMP: moments,
+        }
+        return replace(rows, columns={**rows.columns, **found})
+
+
+def _ids(rows: LiveRows) -> RowIds:
+    assert rows.row_ids is not None
+    return rows.row_ids
+
+
+def _filtered(rows: LiveRows, mask: NDArray[np.bool_]) -> LiveRows:
+    columns = {name: array.filter(mask_array(mask)) for name, array in rows.columns.items()}
+    return replace(rows, columns=columns, row_ids=_ids(rows).filtered(mask), positions=rows.positions[mask])
+
+
+def _clock_micros(times: Mapping[WriteId, datetime], time_zone: str) -> dict[WriteId, int]:
+    """What the clocks in a time zone showed at some moments, as microseconds since 1970. Raises NOT_YET_SUPPORTED for a
+    time zone that only Spark knows."""
+    zone = named_zone(time_zone)
+    if zone is None:
+        feature = f"Showing times in the time zone {time_zone} without Spark"
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=WAY_OUT)
+    return {i: (time.astimezone(zone).replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND for i, time in times.items()}
