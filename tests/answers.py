@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,17 @@ def rows(
 ) -> list[tuple[object, ...]]:
     """The rows of a query, in its order."""
     return [tuple(row) for row in session.sql(query, args, **frames).collect()]
+
+
+@contextmanager
+def spark_alone(session: Session) -> Iterator[None]:
+    """The session runs its statements by Spark, without the Arrow engine."""
+    steering = session._engines.steering
+    steering.may_use_arrow = False
+    try:
+        yield
+    finally:
+        steering.may_use_arrow = True
 
 
 def counts(

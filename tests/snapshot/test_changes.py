@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from acidsql.acid.write_ids import WriteId
 from acidsql.session import Session
 from acidsql.spark.scan.change_scan import commit_time_sql
-from tests.answers import fails, rows
+from acidsql.statements.results import ScanResult
+from tests.answers import fails, rows, spark_alone
 from tests.support.golden_cases import golden_tables
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -48,9 +49,14 @@ def filled(session: Session, *writes: str, kind: str = ACID) -> None:
 
 
 def changes(session: Session, item: str, where: str = "true") -> list[tuple[object, ...]]:
-    """The changes of a FROM item without their times, in order."""
-    found = session.sql(f"SELECT * FROM {item} WHERE {where}").drop("_commit_timestamp").collect()
-    return sorted(tuple(row) for row in found)
+    """The changes of a FROM item without their times, in order. Spark's own scan and the Arrow engine agree in them."""
+    query = f"SELECT * FROM {item} WHERE {where}"
+    with spark_alone(session):
+        found = [tuple(row) for row in session.sql(query).collect()]
+    without_spark = session.execute(query, rows_only=True)
+    assert isinstance(without_spark, ScanResult)
+    assert sorted(without_spark.rows()) == sorted(found)
+    return sorted((*row[:-1],) for row in found)
 
 
 def between(session: Session, first: int, last: int, table: str = "t") -> list[tuple[object, ...]]:
@@ -164,7 +170,8 @@ def test_partitions_and_buckets_have_changes(session: Session) -> None:
     assert between(session, 3, 4) == [(2, "b", 1, "delete", 3), (2, "b", 2, "insert", 3), (4, "d", 3, "delete", 4)]
     first = [(1, "a", 1, "insert", 1), (2, "b", 1, "insert", 1), (2, "b", 1, "delete", 3), *updated[:2]]
     assert changes(session, "t CHANGES FROM VERSION 1", "p = 1") == sorted(first)
-    files = session.sql("SELECT * FROM t CHANGES FROM VERSION 1 WHERE p = 1").inputFiles()
+    with spark_alone(session):
+        files = session.sql("SELECT * FROM t CHANGES FROM VERSION 1 WHERE p = 1").inputFiles()
     assert files
     assert all("/p=1/" in file for file in files)
 
@@ -276,7 +283,52 @@ def test_only_files_that_can_have_changed_rows_are_read(session: Session) -> Non
 
 def directories(session: Session, first: int, last: int) -> set[str]:
     """The directories of the files that Spark reads."""
-    return {Path(file).parent.name for file in session.changes("t", first, last).inputFiles()}
+    with spark_alone(session):
+        return {Path(file).parent.name for file in session.changes("t", first, last).inputFiles()}
+
+
+ALL_TYPES = (
+    "id bigint, flag boolean, tiny tinyint, small smallint, number int, f float, d double, amount decimal(38,5),"
+    " day date, at timestamp, code char(4), name varchar(9), note string, raw binary"
+)
+ONE_OF_ALL = (
+    "true, 1Y, 2S, 3, 0.1f, 0.2d, 12345678901234567890.12345, DATE'1500-02-28', TIMESTAMP'2024-03-31 02:30:00.123456',"
+    " 'ab', 'vär', 'nöte', X'00FF'"
+)
+
+
+def test_few_changes_are_read_without_spark_for_its_frames(session: Session) -> None:
+    """They have the values and types of the frames for which Spark reads the files, and are some rows of a large
+    table."""
+    session.sql(f"CREATE TABLE t ({ALL_TYPES}) PARTITIONED BY (p char(2)) {ACID}")
+    session.sql(f"INSERT INTO t SELECT id, {ONE_OF_ALL}, 'a' FROM range(60000)")
+    session.sql("INSERT INTO t (id, p) VALUES (-1, 'a'), (-2, 'b')")
+    session.sql("UPDATE t SET number = -7, code = 'c' WHERE id IN (-2, 59999)")
+    session.sql("DELETE FROM t WHERE id IN (-1, 17)")
+    query = "SELECT *, row__id, row__is__deleted, input__file__name, code || '|' c FROM t CHANGES FROM VERSION 2"
+    few = session.sql(query)
+    assert few.inputFiles() == []
+    with spark_alone(session):
+        by_spark = session.sql(query)
+    assert by_spark.inputFiles() != []
+    assert few.dtypes == by_spark.dtypes
+    assert len(few.collect()) == 8
+    assert sorted(map(str, few.collect())) == sorted(map(str, by_spark.collect()))
+    code = "SELECT count(*) FROM t CHANGES FROM VERSION 2 WHERE code = 'ab' AND p = 'a'"
+    assert rows(session, code) == [(2,)]
+
+
+def test_rows_are_found_where_their_row_ids_do_not_tell_their_places(session: Session) -> None:
+    """A compaction leaves gaps, and writes of several write IDs stand in one file."""
+    session.sql(f"CREATE TABLE t (id int, v string) {ACID}")
+    for first in (0, 30000, 60000):
+        session.sql(f"INSERT INTO t SELECT id, 'x' FROM range({first}, {first + 30000})")
+    session.sql("DELETE FROM t WHERE id % 7 = 0")
+    session.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
+    session.sql("DELETE FROM t WHERE id IN (1, 29999, 30001, 89998)")
+    session.sql("UPDATE t SET v = 'y' WHERE id BETWEEN 40000 AND 41000")
+    assert between(session, 5, 5) == [(i, "x", "delete", 5) for i in (1, 29999, 30001, 89998)]
+    assert len(between(session, 6, 6)) == 2 * len([i for i in range(40000, 41001) if i % 7])
 
 
 # -- times

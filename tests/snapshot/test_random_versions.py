@@ -16,6 +16,7 @@ import pytest
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
 from acidsql.statements.results import ScanResult
+from tests.answers import spark_alone
 from tests.selection import every
 
 SEED: Final = int(os.environ.get("ACIDSQL_SEED", "0"))
@@ -176,16 +177,6 @@ def by_spark(session: Session, query: str) -> Rows:
     return sorted(tuple(row) for row in session.sql(query).collect())
 
 
-def by_spark_alone(session: Session, query: str) -> Rows:
-    """The rows by Spark's own scans, without those of few changes that the Arrow engine reads for it."""
-    steering = session._engines.steering
-    steering.may_use_arrow = False
-    try:
-        return by_spark(session, query)
-    finally:
-        steering.may_use_arrow = True
-
-
 def read(session: Session, query: str, how: Callable[[Session, str], Rows]) -> Rows | None:
     """The rows of a query; None if it is refused for want of history."""
     try:
@@ -269,7 +260,8 @@ def _check_changes(history: History, names: str, told: str) -> None:
     if chosen:
         found = read(session, " UNION ALL ".join(_changes(n, names, *each) for n, each in enumerate(chosen)), by_spark)
         assert found is not None, told
-        of_spark = by_spark_alone(session, _changes(0, names, *chosen[0]))
+        with spark_alone(session):
+            of_spark = by_spark(session, _changes(0, names, *chosen[0]))
         assert by_spark(session, _changes(0, names, *chosen[0])) == of_spark, told
         for number, (first, last) in enumerate(chosen):
             assert arrow(session, _changes(None, names, first, last)) == [r[1:] for r in found if r[0] == number], told

@@ -10,8 +10,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
-from acidsql.spark.catalyst.gateway import items
+from acidsql.acid.hive_types import Char, parse_type
+from acidsql.acid.table import Table
+from acidsql.grammar.quoting import name_sql
+from acidsql.spark.catalyst.gateway import items, with_columns
 from acidsql.spark.catalyst.logical_plans import plan_of
 
 CHAR_LENGTH: Final = "acidsql.char"
@@ -20,6 +24,14 @@ the value without it (HiveChar.getStrippedValue). Only the final rows of a query
 VARCHAR_LENGTH: Final = "acidsql.varchar"
 """Key of the metadata with the length of a VARCHAR(n) column. It is there only when a query is asked for its types
 (CREATE TABLE .. AS)."""
+
+
+def with_char_lengths(rows: DataFrame, table: Table) -> DataFrame:
+    """Notes the lengths of the table's CHAR columns in the rows, which have columns of these names."""
+    kinds = ((c.name, parse_type(c.type)) for c in table.all_columns)
+    sized = {name: {CHAR_LENGTH: kind.length} for name, kind in kinds if isinstance(kind, Char)}
+    # DataFrame.withMetadata would split a name at its dots and backticks.
+    return with_columns(rows, {n: F.col(name_sql(n)).alias(n, metadata=known) for n, known in sized.items()})
 
 
 def lengths(frame: DataFrame, kind: str) -> list[int | None]:

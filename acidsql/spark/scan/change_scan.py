@@ -15,18 +15,21 @@ from typing import Any, Final, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as t
 
+from acidsql.acid.hive_types import parse_type
 from acidsql.acid.write_ids import WriteId
 from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import ChangedFiles, deleted_keys
 from acidsql.snapshot.scan_binding import BoundChanges, BoundScan, SourceFile
+from acidsql.spark.catalyst.char_columns import with_char_lengths
 from acidsql.spark.catalyst.gateway import select, where, with_columns
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.scan.file_partitions import PART
 from acidsql.spark.scan.scan_caches import ScanCaches
-from acidsql.spark.scan.table_scan import delete_events, scan_frame, with_char_lengths
+from acidsql.spark.scan.table_scan import delete_events, scan_frame
 from acidsql.spark.spark_types import ddl, query_type
 
 INSERT: Final = ChangeType.INSERT.value
@@ -53,7 +56,14 @@ many, or if only Spark can read them."""
 
 def frame_of_changes(spark: SparkSession, scan: Scan, changes: Any) -> DataFrame:
     """The changes of a scan, which a FewChanges has read."""
-    frame = with_char_lengths(spark.createDataFrame(changes), scan.table)
+    kinds = {column.name: parse_type(column.type) for column in scan.table.all_columns} | CHANGE_COLUMNS
+    types = {name: query_type(kind) for name, kind in kinds.items()}
+    if scan.row_id:
+        types[scan.row_id] = t.StructType.fromDDL("writeid bigint, bucketid int, rowid bigint")
+    if scan.file_name:
+        types[scan.file_name] = t.StringType()
+    schema = t.StructType([t.StructField(name, types[name]) for name in changes.column_names])
+    frame = with_char_lengths(spark.createDataFrame(changes, schema), scan.table)
     return with_columns(frame, {scan.is_deleted: F.expr(_IS_DELETED)}) if scan.is_deleted else frame
 
 

@@ -28,7 +28,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.acid import layout
-from acidsql.acid.hive_types import Char, HiveType, Varchar, parse_type
+from acidsql.acid.hive_types import HiveType, Varchar, parse_type
 from acidsql.acid.layout import (
     ACID_FIELDS,
     CURRENT_TRANSACTION,
@@ -37,7 +37,6 @@ from acidsql.acid.layout import (
     ORIGINAL_TRANSACTION,
     ROW_ID,
 )
-from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql, sql_string
@@ -46,7 +45,7 @@ from acidsql.planner.sql_errors import raise_sql
 from acidsql.snapshot.delete_applicability import applicable_delete_files, visible_sql
 from acidsql.snapshot.file_skipping import needed_files
 from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan, SourceFile, data_files
-from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH
+from acidsql.spark.catalyst.char_columns import VARCHAR_LENGTH, with_char_lengths
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.catalyst.sessions import empty_frame
@@ -406,14 +405,6 @@ def _named(
     if scan.place:
         columns.append(f"{value(PART)} AS {name_sql(scan.place)}")
     return with_char_lengths(select(rows, columns), bound.table)
-
-
-def with_char_lengths(rows: DataFrame, table: Table) -> DataFrame:
-    """Notes the lengths of the table's CHAR columns in the rows, which have columns of these names."""
-    kinds = ((c.name, parse_type(c.type)) for c in table.all_columns)
-    sized = {name: {CHAR_LENGTH: kind.length} for name, kind in kinds if isinstance(kind, Char)}
-    # DataFrame.withMetadata would split a name at its dots and backticks.
-    return with_columns(rows, {n: F.col(name_sql(n)).alias(n, metadata=known) for n, known in sized.items()})
 
 
 def _empty(spark: SparkSession, bound: BoundScan) -> DataFrame:
