@@ -318,6 +318,14 @@ def test_few_changes_are_read_without_spark_for_its_frames(session: Session) -> 
     assert rows(session, code) == [(2,)]
 
 
+def test_earlier_deletes_that_a_compaction_has_merged_are_no_changes(session: Session) -> None:
+    filled(
+        session, FIRST_ROWS, "INSERT INTO t VALUES (4, 'd')", "DELETE FROM t WHERE id = 2", "DELETE FROM t WHERE id = 4"
+    )
+    session.execute("ALTER TABLE t COMPACT 'minor' AND WAIT")
+    assert between(session, 4, 4) == [(4, "d", "delete", 4)]
+
+
 def test_rows_are_found_where_their_row_ids_do_not_tell_their_places(session: Session) -> None:
     """A compaction leaves gaps, and writes of several write IDs stand in one file."""
     session.sql(f"CREATE TABLE t (id int, v string) {ACID}")

@@ -120,8 +120,9 @@ def first_deletes(files: FileSystem, deletes: Mapping[int, Sequence[SourceFile]]
                 for start, stop in _runs(ids):
                     key = (int(ids.write_id[start]), int(ids.bucket[start]))
                     rows, deleters = ids.row[start:stop], deleter[start:stop]
-                    events = np.stack([rows, deleters, np.full(len(rows), label, np.int64)])
-                    found.setdefault(key, []).append(events[:, deleters >= first])
+                    events = np.stack([rows, deleters, np.full(len(rows), label, np.int64)])[:, deleters >= first]
+                    if events.size:
+                        found.setdefault(key, []).append(events)
     ids_of, deleters_of, labels_of = {}, {}, {}
     for key, parts in found.items():
         rows, deleters, labels = np.concatenate(parts, axis=1)
