@@ -21,6 +21,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from acidsql.errors import Span
 from acidsql.grammar.lexer import Lexed, is_word
+from acidsql.grammar.parser_tables import kept_tables
 from acidsql.grammar.setting_text import Setting, read_setting
 from acidsql.grammar.sqlglot_fragments import read_tree
 from acidsql.grammar.statements import Values
@@ -139,7 +140,11 @@ class _Terminal(Token):
 def _grammar() -> Lark:
     text = files(__package__).joinpath("admin.lark").read_text(encoding="utf-8")
     starts = ["start", "order_text"]
-    return Lark(text, parser="lalr", lexer="basic", start=starts, maybe_placeholders=False, keep_all_tokens=True)
+
+    def build() -> Lark:
+        return Lark(text, parser="lalr", lexer="basic", start=starts, maybe_placeholders=False, keep_all_tokens=True)
+
+    return kept_tables(text, build)
 
 
 @cache

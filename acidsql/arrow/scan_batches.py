@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from acidsql.acid.hive_types import HiveType, Primitive, has_instant, is_complex, parse_type
 from acidsql.arrow.scan.live_rows import LiveRows, PreparedRows
 from acidsql.arrow.scan.spark_schema import ROW_ID_TYPE, column_type
-from acidsql.arrow.scan.stored_arrays import mask_array, number_array, padded
+from acidsql.arrow.scan.stored_arrays import padded
 from acidsql.arrow.scan.table_changes import PreparedChanges
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.change_range import CHANGE_COLUMNS
@@ -29,6 +29,7 @@ from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.storage.file_systems import FilesOf
 from acidsql.storage.footer_cache import FooterCache
+from acidsql.values.numpy_arrays import mask_array, number_array, scalar
 
 BATCH_ROWS: Final = 64 * 1024
 MOST_CHANGES: Final = 10_000
@@ -200,7 +201,7 @@ def _column(scan: Scan, rows: LiveRows, name: str) -> Any:
     if name == scan.row_id:
         return _row_ids(rows, full_acid=scan.table.is_full_acid)
     if name == scan.file_name:
-        return pa.repeat(_file_name(rows.file.origin), rows.count)
+        return pa.repeat(scalar(_file_name(rows.file.origin), pa.string()), rows.count)
     return rows.columns[name]
 
 

@@ -24,6 +24,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.delete_applicability import RowRange, visible_mask
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.storage.file_systems import FileSystem
+from acidsql.values.numpy_arrays import stored_numbers
 
 Longs: TypeAlias = "NDArray[np.int64]"
 _COLUMNS: Final = (OPERATION, ORIGINAL_TRANSACTION, BUCKET, ROW_ID, CURRENT_TRANSACTION)
@@ -149,7 +150,7 @@ def longs(column: Any, path: str) -> Longs:
     """An ACID column as numbers. Raises MALFORMED_LAYOUT for a NULL in it."""
     if column.null_count:
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=path, reason="an event has a NULL in an ACID column")
-    return np.asarray(column.cast(pa.int64()).to_numpy(), np.int64)
+    return np.asarray(stored_numbers(column.cast(pa.int64())), np.int64)
 
 
 def _sorted(parts: Sequence[Longs]) -> Longs:

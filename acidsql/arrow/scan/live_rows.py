@@ -47,7 +47,7 @@ from acidsql.arrow.scan.parquet_columns import parquet_batches
 from acidsql.arrow.scan.partition_constants import partition_constant
 from acidsql.arrow.scan.predicate_masks import true_rows
 from acidsql.arrow.scan.spark_schema import column_type
-from acidsql.arrow.scan.stored_arrays import column_values, mask_array
+from acidsql.arrow.scan.stored_arrays import column_values
 from acidsql.arrow.scan.widened_values import check_readable, stored_values
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.conditions.row_predicates import RowPredicate, columns_of
@@ -56,6 +56,7 @@ from acidsql.snapshot.file_skipping import needed_files, needed_stripes
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.local_files import LocalFiles
+from acidsql.values.numpy_arrays import mask_array
 
 READABLE_FORMATS: Final = ("orc", "parquet")
 PARQUET_BATCH_ROWS: Final = 64 * 1024

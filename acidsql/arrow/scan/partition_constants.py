@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Context
 from decimal import Decimal as Number
 from typing import Any, Final
@@ -16,11 +16,14 @@ from acidsql.acid.table import Column
 from acidsql.arrow.scan.orc_columns import WAY_OUT
 from acidsql.arrow.scan.spark_schema import column_type
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.values.numpy_arrays import scalar
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?", re.ASCII)
 _EXACT: Final = Context(prec=80)
+_EPOCH: Final = datetime(1970, 1, 1)
+_MICROSECOND: Final = timedelta(microseconds=1)
 _ERRORS: Final = (ValueError, ArithmeticError, pa.ArrowException)
 
 
@@ -33,11 +36,11 @@ def partition_constant(text: str | None, column: Column) -> Any:
     kind = parse_type(column.type)
     wanted = column_type(kind)
     if text is None:
-        return pa.scalar(None, wanted)
+        return scalar(None, wanted)
     try:
         value = _value(text, kind)
         if value is not None:
-            return pa.scalar(value, wanted)
+            return scalar(value, wanted)
     except _ERRORS:
         pass
     feature = f"The value '{text}' of the partition column {column.name} of type {column.type} without Spark"
@@ -45,7 +48,7 @@ def partition_constant(text: str | None, column: Column) -> Any:
 
 
 def _value(text: str, kind: HiveType) -> object:
-    """None for a text in another form."""
+    """A number, or days or microseconds since 1970; None for a text in another form."""
     match kind:
         case Char() | Varchar() | Primitive("string"):
             return text
@@ -54,9 +57,9 @@ def _value(text: str, kind: HiveType) -> object:
         case Primitive("boolean"):
             return {"true": True, "false": False}.get(text.lower())
         case Primitive("date"):
-            return date.fromisoformat(text) if _DATE.fullmatch(text) else None
+            return date.fromisoformat(text).toordinal() - _EPOCH.toordinal() if _DATE.fullmatch(text) else None
         case Primitive("timestamp"):
-            return datetime.fromisoformat(text) if _TIMESTAMP.fullmatch(text) else None
+            return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND if _TIMESTAMP.fullmatch(text) else None
         case Primitive("double"):
             return float(text) if NUMBER.fullmatch(text) else None
         case Decimal(_, scale):

@@ -39,6 +39,7 @@ from acidsql.planner.conditions.row_predicates import (
     Undecided,
     Value,
 )
+from acidsql.values.numpy_arrays import mask_array, scalar, stored_mask, stored_numbers
 
 _COMPARE: Final[dict[Operator, Callable[[Any, Any], Any]]] = {
     Operator.EQ: pc.equal,
@@ -58,6 +59,7 @@ _COMPARE_NUMBERS: Final[dict[Operator, Callable[[Any, int], Any]]] = {
 }
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _EXACT: Final = Context(prec=80)
+_TYPES: Final = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 _ARE_ABOVE: Final = (Operator.LT, Operator.LE, Operator.NE)
 """The comparisons that are true with a value above all that the column can have."""
 _ARE_BELOW: Final = (Operator.GT, Operator.GE, Operator.NE)
@@ -68,8 +70,7 @@ def true_rows(
 ) -> NDArray[np.bool_]:
     """The rows for which the predicate is true."""
     found = _Masks(values, kinds, rows).mask(predicate)
-    known = pc.and_kleene(found, pc.is_valid(found))  # `fill_null` would import pandas, which takes 0.2 s
-    return np.asarray(known.to_numpy(zero_copy_only=False), np.bool_)
+    return stored_mask(pc.and_kleene(found, pc.is_valid(found)))
 
 
 class _Masks:
@@ -89,7 +90,7 @@ class _Masks:
             case Not(inner):
                 return pc.invert(self.mask(inner))
             case Constant(value):
-                return pa.repeat(pa.scalar(value, pa.bool_()), self._rows)
+                return pa.repeat(scalar(value, pa.bool_()), self._rows)
             case IsNull(column):
                 return pc.is_null(self._values(column))
             case IsTrue(column):
@@ -121,9 +122,9 @@ class _Masks:
     def _compared_remainder(self, column: str, divisor: int, operator: Operator, value: int) -> Any:
         array = self._values(column)
         is_known = pc.is_valid(array)
-        numbers = pc.if_else(is_known, array, pa.scalar(0, array.type)).to_numpy(zero_copy_only=False)
-        found = pa.array(_COMPARE_NUMBERS[operator](np.fmod(numbers.astype(np.int64), divisor), value))
-        return pc.if_else(is_known, found, pa.scalar(None, pa.bool_()))
+        numbers = np.where(stored_mask(is_known), stored_numbers(array), 0).astype(np.int64)
+        found = mask_array(_COMPARE_NUMBERS[operator](np.fmod(numbers, divisor), value))
+        return pc.if_else(is_known, found, scalar(None, pa.bool_()))
 
     def _one_of(self, column: str, wanted: tuple[Value, ...]) -> Any:
         array, kind = self._values(column), self._kinds[column]
@@ -135,11 +136,11 @@ class _Masks:
             equal = [pc.equal(array, _scalar(v, kind)) for v in possible]
             return reduce(pc.or_kleene, equal)
         found = pc.is_in(array, value_set=pa.concat_arrays([_single(v, kind, array.type) for v in possible]))
-        return pc.if_else(pc.is_valid(array), found, pa.scalar(None, pa.bool_()))
+        return pc.if_else(pc.is_valid(array), found, scalar(None, pa.bool_()))
 
     def _constant(self, array: Any, *, value: bool) -> Any:
         """The value, or NULL where the column is NULL."""
-        return pc.if_else(pc.is_valid(array), pa.scalar(value), pa.scalar(None, pa.bool_()))
+        return pc.if_else(pc.is_valid(array), scalar(value, pa.bool_()), scalar(None, pa.bool_()))
 
 
 def _like(array: Any, pattern: str) -> Any:
@@ -151,7 +152,7 @@ def _like(array: Any, pattern: str) -> Any:
 
 
 def _single(value: Value, kind: HiveType, wanted: pa.DataType) -> Any:
-    return pa.array([_scalar(value, kind).as_py()], wanted)
+    return pa.repeat(_scalar(value, kind).cast(wanted), 1)
 
 
 def _bounds(kind: HiveType) -> tuple[int, int]:
@@ -169,14 +170,14 @@ def _bounds(kind: HiveType) -> tuple[int, int]:
 def _scalar(value: Value, kind: HiveType) -> Any:
     match kind:
         case Decimal(precision, scale):
-            return pa.scalar(Number(int(value)).scaleb(-scale, _EXACT), pa.decimal128(precision, scale))
+            return scalar(Number(int(value)).scaleb(-scale, _EXACT), pa.decimal128(precision, scale))
         case Primitive("date"):
-            return pa.scalar(int(value), pa.int32()).cast(pa.date32())
+            return scalar(int(value), pa.date32())
         case Primitive("timestamp"):
-            return pa.scalar(int(value), pa.int64()).cast(pa.timestamp("us"))
+            return scalar(int(value), pa.timestamp("us"))
         case Primitive("float"):
-            return pa.scalar(float(value), pa.float32())
+            return scalar(float(value), pa.float32())
         case Primitive(name) if name in _BITS:
-            return pa.scalar(int(value), pa.int64())
+            return scalar(int(value), pa.int64())
         case _:
-            return pa.scalar(value)
+            return scalar(value, _TYPES[type(value)])

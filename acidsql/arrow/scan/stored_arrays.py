@@ -21,6 +21,7 @@ from acidsql.arrow.scan import broken_texts
 from acidsql.arrow.scan.spark_schema import column_type
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.values.hybrid_calendar import FIRST_GREGORIAN, gregorian_days
+from acidsql.values.numpy_arrays import bits, number_array, stored_mask, stored_numbers
 
 _SECOND_UNITS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _MICROS: Final = 1_000_000
@@ -131,31 +132,13 @@ def _times(array: Any, wanted: pa.DataType, calendar: Calendar, *, wall_clock: b
 
 def _longs(array: Any) -> NDArray[np.int64]:
     """The numbers of an array of integers of 32 or 64 bits. A NULL is 0."""
-    if not len(array):
-        return np.zeros(0, np.int64)
-    stored = np.frombuffer(array.buffers()[1], np.int32 if array.type == pa.int32() else np.int64)
-    numbers = stored[array.offset : array.offset + len(array)].astype(np.int64)
-    return np.where(array.is_valid().to_numpy(zero_copy_only=False), numbers, 0) if array.null_count else numbers
+    numbers = stored_numbers(array).astype(np.int64)
+    return np.where(stored_mask(array.is_valid()), numbers, 0) if array.null_count else numbers
 
 
 def _of_numbers(array: Any, numbers: NDArray[Any], kind: pa.DataType) -> Any:
     """The numbers as an array of a type, with the NULLs of `array`."""
     return number_array(numbers, kind, _validity(array), array.null_count)
-
-
-def number_array(numbers: NDArray[Any], kind: pa.DataType, validity: pa.Buffer | None = None, nulls: int = 0) -> Any:
-    """The numbers as an array of a type that stores them. `pa.array` would import pandas, which takes 0.2 s."""
-    stored = pa.py_buffer(np.ascontiguousarray(numbers))
-    return pa.Array.from_buffers(kind, len(numbers), [validity, stored], nulls)
-
-
-def mask_array(mask: NDArray[np.bool_]) -> Any:
-    """The mask as an array of BOOLEANs."""
-    return pa.Array.from_buffers(pa.bool_(), len(mask), [None, _bits(mask)], 0)
-
-
-def _bits(mask: NDArray[np.bool_]) -> pa.Buffer:
-    return pa.py_buffer(np.packbits(mask, bitorder="little"))
 
 
 # ------------------------------------------------------------------------------------------------ nested types
@@ -189,4 +172,4 @@ def _validity(array: Any) -> pa.Buffer | None:
     """The bits of values that are not NULL, from the first value on."""
     if not array.null_count:
         return None
-    return _bits(array.is_valid().to_numpy(zero_copy_only=False))
+    return bits(stored_mask(array.is_valid()))

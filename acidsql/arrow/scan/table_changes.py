@@ -21,7 +21,6 @@ from acidsql.arrow.scan.deleted_row_ids import FirstDeletes, Longs, RowIds, firs
 from acidsql.arrow.scan.live_rows import LiveRows, PreparedRows
 from acidsql.arrow.scan.orc_columns import WAY_OUT
 from acidsql.arrow.scan.spark_schema import column_type
-from acidsql.arrow.scan.stored_arrays import mask_array, number_array
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.as_of import named_zone
 from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
@@ -30,6 +29,7 @@ from acidsql.snapshot.changed_files import ChangedFiles
 from acidsql.snapshot.delete_applicability import row_range
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
 from acidsql.storage.footer_cache import FooterCache
+from acidsql.values.numpy_arrays import bits, mask_array, number_array, scalar
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -101,15 +101,15 @@ class PreparedChanges:
                 recent = _ids(rows).write_id >= self.first
                 some = rows if recent.all() else _filtered(rows, recent)
                 if some.count:
-                    types = pa.repeat(pa.scalar(kind.value), some.count)
+                    types = pa.repeat(scalar(kind.value, pa.string()), some.count)
                     yield self._changed(some, types, _ids(some).write_id)
         if self.holding is not None:
-            names = pa.array([kind.value for kind in _OF_EVENTS])
+            names = pa.concat_arrays([pa.repeat(scalar(kind.value, pa.string()), 1) for kind in _OF_EVENTS])
             deletes = self._first_deletes()
             wanted = replace(self.holding, only={part: of_part.ids for part, of_part in deletes.items()})
             for rows in wanted.rows():
                 deleters, labels = deletes[rows.file.part].of(_ids(rows))
-                yield self._changed(rows, names.take(pa.array(labels)), deleters)
+                yield self._changed(rows, names.take(number_array(labels, pa.int64())), deleters)
 
     def _first_deletes(self) -> dict[int, FirstDeletes]:
         """By the number of the partition. The labels are places in _OF_EVENTS."""
@@ -126,8 +126,10 @@ class PreparedChanges:
         if not known:
             moments = pa.nulls(rows.count, timestamp)
         else:
-            of_versions = pa.array([times[version] for version in times], pa.int64()).cast(timestamp)
-            moments = of_versions.take(pa.array(np.searchsorted(list(times), versions)))
+            micros, is_known = zip(*((time or 0, time is not None) for time in times.values()), strict=True)
+            validity = bits(np.array(is_known))
+            of_versions = number_array(np.array(micros, np.int64), timestamp, validity, is_known.count(False))
+            moments = of_versions.take(number_array(np.searchsorted(list(times), versions), pa.int64()))
         found = {
             CHANGE_TYPE: types,
             COMMIT_VERSION: number_array(versions, column_type(CHANGE_COLUMNS[COMMIT_VERSION])),
