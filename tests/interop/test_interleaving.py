@@ -1,5 +1,6 @@
 """Hive 4.0.1, acidsql and streams take turns on one metastore and warehouse: after each statement, and each commit of a
-stream, Hive and acidsql read the rows that a plain model has, under the same row IDs."""
+stream, Hive and acidsql read the rows that a plain model has, under the same row IDs. acidsql also reads the versions
+from before, and the changes between them."""
 
 from __future__ import annotations
 
@@ -13,8 +14,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.ingest.stream import Stream
+from acidsql.planner.as_of import ASSUME_NO_DROPS
 from acidsql.session import Session, connect
 from tests.interop.hive_client import Hive, HiveRow
+from tests.interop.noted_versions import NotedVersions
 from tests.interop.shared_table import hive_rows
 from tests.interop.values import assert_same_rows, in_order, rows_of_acidsql
 
@@ -59,6 +62,10 @@ class Table:
 
     kind: Kind
     rows: list[ModelRow] = field(default_factory=list)
+    versions: NotedVersions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.versions = NotedVersions(self.name)
 
     @property
     def name(self) -> str:
@@ -170,7 +177,8 @@ class Streams:
 @pytest.fixture
 def session(hive: Hive, spark: SparkSession) -> Iterator[Session]:
     hive.run(f"DROP DATABASE IF EXISTS {DATABASE} CASCADE", f"CREATE DATABASE {DATABASE}")
-    with connect(metastore=hive.metastore_uri, spark=spark) as opened:
+    settings = {ASSUME_NO_DROPS: "true"}  # or no version of a partitioned table is readable: Hive records no drops
+    with connect(metastore=hive.metastore_uri, spark=spark, settings=settings) as opened:
         yield opened
     hive.run(f"DROP DATABASE IF EXISTS {DATABASE} CASCADE")
 
@@ -199,20 +207,25 @@ def test_hive_and_acidsql_take_turns(hive: Hive, session: Session, seed: int, co
         if number % 4 == 3:
             table, rows = turns.streamed()
             streams.write(table, rows)
+            table.versions.add_late(session, list(rows))
             said = f"{number}, a stream: {rows} into {table.name}"
         else:
             table, statement = turns.statement()
             said = f"{number}, {run(statement)}"
+        table.versions.note(session, list(table.rows), ends_earlier="OVERWRITE" in said)
         mode = "vectorized" if number % 5 == 4 else "fetch task"  # which starts no job of Hive's
         assert_both_read(hive, session, table, f"{said}, read by the {mode} of Hive", mode)
+        table.versions.check(session, turns.random, said)
         if number % 25 == 24:
             for one in turns.tables:
                 streams.close(one)
             hive.compact(turns.tables[0].name, turns.random.choice(("minor", "major")))
             assert_both_read(hive, session, turns.tables[0], f"{said}, compacted", "vectorized")
+            turns.tables[0].versions.note(session, list(turns.tables[0].rows), ends_earlier=True)
     for table in turns.tables:
         streams.close(table)
         assert_both_read(hive, session, table, "the streams are closed", "vectorized")
+    assert sum(table.versions.read for table in turns.tables) >= count
 
 
 def assert_both_read(hive: Hive, session: Session, table: Table, what: str, mode: str) -> None:
