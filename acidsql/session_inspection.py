@@ -23,6 +23,7 @@ from acidsql.snapshot.table_contents import PartContent, TableContent, table_con
 from acidsql.spark.engine import Engine
 from acidsql.statements.absent_warehouse import telling_absence
 from acidsql.statements.dispatch import StatementDispatch
+from acidsql.statements.row_changes import RowChanges
 from acidsql.uses import Uses
 
 _ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -139,6 +140,28 @@ class SessionInspection(ABC):
         wanted = _wanted(row, where)
         with self._uses.use(), depth_limited(), self._telling_absence():
             return self._dispatch.row_histories(name, wanted, limit)
+
+    def row_changes(
+        self, name: str, from_version: int, to_version: int | None = None, *, limit: int | None = None
+    ) -> RowChanges:
+        """The changes of `Session.changes` as values, by version, and how many rows were inserted, updated and deleted.
+        An update has its old and its new values together where the files tell that they are those of one row.
+
+        Args:
+            name: The table.
+            from_version: The write ID of the first version whose changes are wanted.
+            to_version: The write ID of the last one; None for the newest.
+            limit: How many changes are wanted; the counts are those of all.
+
+        Raises:
+            AcidSqlError: What `Session.changes` raises.
+
+        >>> changes = session.row_changes("employee", 1)
+        >>> changes.inserted, changes.rows[0].change, changes.rows[0].new
+        (3, 'insert', (1, 'Jerry', 5000))
+        """
+        with self._uses.use(), depth_limited(), self._telling_absence():
+            return self._dispatch.row_changes(name, from_version, to_version, limit)
 
     # -- the service
 

@@ -11,7 +11,7 @@ from typing import Final
 from acidsql.ingest.stream_options import DEFAULT_BATCH_SIZE, DEFAULT_COMMIT_ROWS, DEFAULT_COMMIT_SECONDS
 
 DEFAULT_LIMIT: Final = 1000
-"""How many events or rows `acidsql inspect` shows."""
+"""How many events or rows `acidsql inspect` shows, and how many changes `acidsql diff`."""
 
 
 def add_conf(parser: argparse._ActionsContainer) -> None:
@@ -146,6 +146,45 @@ def check_inspect(options: argparse.Namespace) -> None:
         options.usage("--files and --partition are about directories: --where can name the partition columns")
     if options.output and not is_about_rows:
         options.usage("--output needs --row or --where")
+
+
+def add_diff(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], formats: Sequence[str]
+) -> argparse.ArgumentParser:
+    """Adds the arguments of `acidsql diff`. `formats` are those of rows."""
+    diff = commands.add_parser(
+        "diff",
+        help="show the changes between two versions of a table",
+        description="Shows the rows that the writes behind version A, up to version B, have inserted, updated and"
+        " deleted. DESCRIBE HISTORY lists the versions.",
+        allow_abbrev=False,
+    )
+    diff.add_argument("table", metavar="TABLE")
+    diff.add_argument("first", metavar="A", type=limit, help="the version before the changes; 0 for the empty table")
+    diff.add_argument("last", metavar="B", type=limit, nargs="?", help="the version with the changes (default: newest)")
+    diff.add_argument(
+        "--output",
+        choices=formats,
+        help="how changes are printed (default: table on a terminal, tsv elsewhere)",
+    )
+    diff.add_argument(
+        "--limit",
+        type=limit,
+        default=DEFAULT_LIMIT,
+        metavar="N",
+        help="show at most N changes (%(default)s); 0 shows all",
+    )
+    add_place(diff)
+    add_conf(diff)
+    diff.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
+    diff.set_defaults(usage=diff.error)
+    return diff
+
+
+def check_diff(options: argparse.Namespace) -> None:
+    """Ends the process with status 2 where the versions are not in order."""
+    if options.last is not None and options.last <= options.first:
+        options.usage(f"version B must be higher than version A, and {options.last} is not higher than {options.first}")
 
 
 def add_claim(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:

@@ -20,9 +20,11 @@ from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.frontends.arguments import (
     add_claim,
     add_conf,
+    add_diff,
     add_ingest,
     add_inspect,
     add_place,
+    check_diff,
     check_ingest,
     check_inspect,
     pair,
@@ -198,6 +200,21 @@ def _inspect(options: argparse.Namespace) -> int:
     return OK if sound else FAILED
 
 
+def _diff(options: argparse.Namespace) -> int:
+    from acidsql.frontends.diff import print_changes
+
+    check_diff(options)
+    conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
+    with (
+        java_output(hidden=True),
+        connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session,
+    ):
+        session.check_warehouse()
+        shape = Format(options.output) if options.output else None
+        print_changes(session, options.table, options.first + 1, options.last, options.limit or None, shape)
+    return OK
+
+
 def _claim(options: argparse.Namespace) -> int:
     with connect(warehouse=options.warehouse, metastore=options.metastore, conf=dict(options.conf)) as session:
         names = session.claim_tables(forget=options.forget, here=options.here)
@@ -291,6 +308,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shell(commands)
     _add_compactor(commands)
     add_inspect(commands, _FORMATS).set_defaults(command=_inspect)
+    add_diff(commands, _FORMATS).set_defaults(command=_diff)
     add_ingest(commands).set_defaults(command=_ingest)
     add_claim(commands).set_defaults(command=_claim)
     return parser

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
@@ -46,6 +46,7 @@ from acidsql.statements.results import (
     ScanResult,
     rows_result,
 )
+from acidsql.statements.row_changes import RowChanges, pairs_of_updates, row_changes
 from acidsql.statements.row_histories import ROW_COLUMNS, found_histories
 from acidsql.statements.session_changes import SessionChanges
 from acidsql.writing.load_data import Loader
@@ -256,6 +257,16 @@ class StatementDispatch:
         plan = self.plans.plan(with_macros(query, self.changes.macros))
         assert isinstance(plan, QueryPlan)
         return found_histories(self.engines, self.engine.files, plan, query, wanted, limit)
+
+    def row_changes(self, name: str, first: int, last: int | None, limit: int | None) -> RowChanges:
+        """The changes of some versions, at most `limit`. Raises what `row_changes` raises."""
+
+        def pairing(old: Sequence[tuple[RowId, str]], new: Sequence[tuple[RowId, str]]) -> Mapping[int, int]:
+            plan = self.plans.plan(arrow_query(name, ROW_COLUMNS, None))
+            assert isinstance(plan, QueryPlan)
+            return pairs_of_updates(self.engines, self.engine.files, plan, old, new)
+
+        return row_changes(self._query, pairing, name, first, last, limit)
 
     def _scanned(self, plan: QueryPlan) -> ScanResult | None:
         """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table

@@ -20,7 +20,7 @@ from acidsql.acid.directories import Base, Delta
 from acidsql.acid.row_id import RowId, decode_bucket
 from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.arrow.history.stored_events import EventFiles, StoredDelete, StoredRow
-from acidsql.arrow.scan.deleted_row_ids import RowIds
+from acidsql.arrow.scan.deleted_row_ids import RowIds, runs
 from acidsql.snapshot.changed_files import statement_of
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.snapshot.stored_directories import RowPlace
@@ -40,31 +40,48 @@ Other: TypeAlias = "RowPlace | Untold | None"
 """The other row of an update; None where the event is no update."""
 
 
+class _Places:
+    """Finds the positions of row IDs, which need not be in order."""
+
+    def __init__(self, part: int, ids: RowIds) -> None:
+        self.part = part
+        self.ids = ids
+        order = np.lexsort((ids.row, ids.bucket, ids.write_id))
+        ordered = ids.filtered(order)
+        self._runs = {
+            (int(ordered.write_id[start]), int(ordered.bucket[start])): (ordered.row[start:stop], order[start:stop])
+            for start, stop in runs(ordered)
+        }
+
+    def position(self, place: RowPlace) -> int | None:
+        """None for a row that is not among them, or more than once."""
+        run = self._runs.get((place.id.write_id, place.id.bucket_property)) if place.part == self.part else None
+        if run is None:
+            return None
+        rows, positions = run
+        first, behind = (int(np.searchsorted(rows, place.id.row_id, side)) for side in ("left", "right"))
+        return int(positions[first]) if behind - first == 1 else None
+
+    def at(self, position: int) -> RowPlace:
+        ids = self.ids
+        write_id, bucket, row = (int(column[position]) for column in (ids.write_id, ids.bucket, ids.row))
+        return RowPlace(self.part, RowId(WriteId(write_id), bucket, row))
+
+
 @dataclass(frozen=True, slots=True)
 class _Pairs:
     """The rows of the halves of an update, of which those at the same positions belong together."""
 
-    part_of_old: int
-    part_of_new: int
-    old: RowIds
-    new: RowIds
+    old: _Places
+    new: _Places
 
     def after(self, place: RowPlace) -> RowPlace | None:
-        return self._other(place, self.part_of_old, self.old, self.part_of_new, self.new)
+        position = self.old.position(place)
+        return None if position is None else self.new.at(position)
 
     def before(self, place: RowPlace) -> RowPlace | None:
-        return self._other(place, self.part_of_new, self.new, self.part_of_old, self.old)
-
-    def _other(self, place: RowPlace, part: int, ids: RowIds, other_part: int, others: RowIds) -> RowPlace | None:
-        if place.part != part:
-            return None
-        write_id, bucket, row = place.id.write_id, place.id.bucket_property, place.id.row_id
-        found = np.flatnonzero((ids.write_id == write_id) & (ids.bucket == bucket) & (ids.row == row))
-        if len(found) != 1:
-            return None
-        at = int(found[0])
-        other = RowId(WriteId(int(others.write_id[at])), int(others.bucket[at]), int(others.row[at]))
-        return RowPlace(other_part, other)
+        position = self.new.position(place)
+        return None if position is None else self.old.at(position)
 
 
 _Find: TypeAlias = Callable[[_Pairs], RowPlace | None]
@@ -135,8 +152,8 @@ class RowPairs:
             return self._write(write_id) if self._has_merged(write_id) else ((), self._of_hive(write_id))
         counts = [sum(f.tail.rows for f in files if f.tail is not None) for files in (new, old)]
         if counts == [1, 1]:
-            pair = _Pairs(old[0].part, new[0].part, self.events.all_deletes(old), self.events.all_rows(new))
-            return (pair,), None
+            deleted = _Places(old[0].part, self.events.all_deletes(old))
+            return (_Pairs(deleted, _Places(new[0].part, self.events.all_rows(new))),), None
         note = f"The statement has updated {counts[1]:,} rows, and the files do not tell which of them became which."
         parts = {file.part for file in new}
         found = [self._in_order(part, _in(part, old), _in(part, new)) for part in sorted(parts)]
@@ -149,7 +166,9 @@ class RowPairs:
             return None
         deleted, inserted = self.events.all_deletes(old), self.events.all_rows(new)
         ordered = deleted.filtered(np.lexsort((deleted.row, deleted.bucket, deleted.write_id)))
-        return _Pairs(part, part, ordered, inserted) if len(ordered.row) == len(inserted.row) else None
+        if len(ordered.row) != len(inserted.row):
+            return None
+        return _Pairs(_Places(part, ordered), _Places(part, inserted))
 
     def _of_hive(self, write_id: WriteId) -> Untold | None:
         """What is to be said of a half of which there is no other one: Hive 4 gives the halves two statement IDs."""
@@ -182,7 +201,7 @@ class RowPairs:
         new, old = self.events.inserted_by(write_id, 1), self.events.deleted_by(write_id, 1)
         if is_update and counts == (1, 0, 0) and new is not None and old is not None and len(new) == len(old) == 1:
             (inserted,), (deleted,) = new, old
-            return (_Pairs(deleted.part, inserted.part, _ids(deleted), _ids(inserted)),), None
+            return (_Pairs(_single(deleted), _single(inserted)),), None
         has_both = new != set() and old != set()
         if not is_update and not has_both:
             return (), None
@@ -216,6 +235,6 @@ def _in(part: int, files: Sequence[SourceFile]) -> list[SourceFile]:
     return [file for file in files if file.part == part]
 
 
-def _ids(place: RowPlace) -> RowIds:
+def _single(place: RowPlace) -> _Places:
     numbers = (place.id.write_id, place.id.bucket_property, place.id.row_id)
-    return RowIds(*(np.array([number], np.int64) for number in numbers))
+    return _Places(place.part, RowIds(*(np.array([number], np.int64) for number in numbers)))

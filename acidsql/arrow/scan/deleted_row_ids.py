@@ -60,7 +60,7 @@ class DeletedRowIds:
     def contains(self, ids: RowIds) -> NDArray[np.bool_]:
         """For each row ID, whether its row is deleted."""
         found = np.zeros(len(ids.row), np.bool_)
-        for start, stop in _runs(ids):
+        for start, stop in runs(ids):
             deleted = self.by_write.get((int(ids.write_id[start]), int(ids.bucket[start])))
             if deleted is not None:
                 rows = ids.row[start:stop]
@@ -84,7 +84,7 @@ def deleted_row_ids(files: FileSystem, deletes: Iterable[SourceFile]) -> Deleted
                 reason = "a delete_delta holds an event that is not a delete"
                 raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.origin, reason=reason)
             ids = RowIds(write_id, bucket, row).filtered(seen)
-            for start, stop in _runs(ids):
+            for start, stop in runs(ids):
                 key = (int(ids.write_id[start]), int(ids.bucket[start]))
                 found.setdefault(key, []).append(ids.row[start:stop])
     return DeletedRowIds({key: _sorted(parts) for key, parts in found.items()})
@@ -101,7 +101,7 @@ def _sorted(parts: Sequence[Longs]) -> Longs:
     return np.unique(np.concatenate(parts))
 
 
-def _runs(ids: RowIds) -> Iterable[tuple[int, int]]:
+def runs(ids: RowIds) -> Iterable[tuple[int, int]]:
     """The ranges of rows with one write ID and one bucket property."""
     if not len(ids.row):
         return ()
