@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import Final
 
 from acidsql.acid.object_names import table_of
+from acidsql.acid.row_id import RowId
+from acidsql.acid.write_ids import WriteId
 from acidsql.compactor.http_endpoint import LOCAL
 from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
+from acidsql.errors import AcidSqlError, Condition
+from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.transactions import Transactions
 from acidsql.snapshot.event_visibility import StoredEvent, stored_events
+from acidsql.snapshot.row_history import RowHistories
 from acidsql.snapshot.table_contents import PartContent, TableContent, table_content
 from acidsql.spark.engine import Engine
 from acidsql.statements.absent_warehouse import telling_absence
+from acidsql.statements.dispatch import StatementDispatch
+from acidsql.statements.row_changes import RowChanges
 from acidsql.uses import Uses
+
+_ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
 
 
 class SessionInspection(ABC):
@@ -26,6 +36,7 @@ class SessionInspection(ABC):
     compactor: Compactor
     """Runs compactions, and the background service."""
     _engine: Engine
+    _dispatch: StatementDispatch
     _metastore: SessionMetastore
     _transactions: Transactions
     _uses: Uses
@@ -99,6 +110,59 @@ class SessionInspection(ABC):
         """
         return stored_events(content, part, self._engine.files(content.table.location))
 
+    def row_history(
+        self,
+        name: str,
+        *,
+        row: Mapping[str, int] | None = None,
+        where: str | None = None,
+        limit: int | None = None,
+    ) -> RowHistories:
+        """What happened to single rows of a full ACID table: inserted, updated and deleted by which writes, in which
+        files, with which values. It tells of all events whose files are still there, also of rows that were deleted,
+        and of aborted and open writes.
+
+        Args:
+            name: The table.
+            row: A row__id, `{"writeid": 1, "bucketid": 536870912, "rowid": 0}`: of the row now, or of an earlier state.
+            where: A condition in HiveQL: rows are meant for which it was ever true. Spark starts only for a condition
+                that the Arrow engine cannot evaluate.
+            limit: The number of rows at which to stop.
+
+        Raises:
+            AcidSqlError: TABLE_NOT_FOUND, COLUMN_NOT_FOUND; INVALID_PARAMETER unless one of `row` and `where` is given;
+                NOT_YET_SUPPORTED for a view, for a table that is not full ACID, and for a subquery.
+
+        >>> (row,) = session.row_history("employee", where="id = 2").rows
+        >>> [(event.change.value, event.version, event.values["name"]) for event in row.events]
+        [('insert', 1, 'Tom')]
+        """
+        wanted = _wanted(row, where)
+        with self._uses.use(), depth_limited(), self._telling_absence():
+            return self._dispatch.row_histories(name, wanted, limit)
+
+    def row_changes(
+        self, name: str, from_version: int, to_version: int | None = None, *, limit: int | None = None
+    ) -> RowChanges:
+        """The changes of `Session.changes` as values, by version, and how many rows were inserted, updated and deleted.
+        An update has its old and its new values together where the files tell that they are those of one row.
+
+        Args:
+            name: The table.
+            from_version: The write ID of the first version whose changes are wanted.
+            to_version: The write ID of the last one; None for the newest.
+            limit: How many changes are wanted; the counts are those of all.
+
+        Raises:
+            AcidSqlError: What `Session.changes` raises.
+
+        >>> changes = session.row_changes("employee", 1)
+        >>> changes.inserted, changes.rows[0].change, changes.rows[0].new
+        (3, 'insert', (1, 'Jerry', 5000))
+        """
+        with self._uses.use(), depth_limited(), self._telling_absence():
+            return self._dispatch.row_changes(name, from_version, to_version, limit)
+
     # -- the service
 
     def metrics(self) -> Sequence[Metric]:
@@ -144,3 +208,17 @@ class SessionInspection(ABC):
         8080
         """
         return serve_pages(port, listen, self._metastore, self.compactor, needs_metrics=False)
+
+
+def _wanted(row: Mapping[str, int] | None, where: str | None) -> RowId | str:
+    """The row or the rows that are meant. Raises INVALID_PARAMETER."""
+    if (row is None) == (where is None):
+        reason = "give a row__id or a condition, and not both"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="row", reason=reason)
+    if row is None:
+        return str(where)
+    numbers = [row.get(name) for name in _ROW_ID_FIELDS] if isinstance(row, Mapping) and len(row) == 3 else []
+    if not numbers or not all(isinstance(each, int) and not isinstance(each, bool) for each in numbers):
+        reason = f'{row!r} is no row__id: it has the numbers "writeid", "bucketid" and "rowid"'
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="row", reason=reason)
+    return RowId(WriteId(row["writeid"]), row["bucketid"], row["rowid"])

@@ -75,7 +75,7 @@ def check_arrow_plan(plan: QueryPlan, statement: s.Query) -> None:
     if not plan.scans:
         raise _unsupported("Reading a temporary view without Spark", None)
     table = plan.scans[0].table
-    _check_names(statement, table)
+    check_names(statement, table)
     if plan.simple is None:
         raise _unsupported("This query without Spark", None)
     node = None if plan.simple.predicate is None else undecided(plan.simple.predicate)
@@ -85,7 +85,8 @@ def check_arrow_plan(plan: QueryPlan, statement: s.Query) -> None:
         raise _unsupported("This condition without Spark", span)
 
 
-def _check_names(statement: s.Query, table: Table) -> None:
+def check_names(statement: s.Query, table: Table) -> None:
+    """Raises COLUMN_NOT_FOUND for a name that the table does not have."""
     known = (*table.column_names, *_VIRTUAL)
     for node in statement.tree.find_all(exp.Column):
         first = node.parts[0].name.lower()

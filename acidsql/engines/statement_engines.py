@@ -8,20 +8,23 @@ written nothing, and Spark goes on in the open transaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
+from acidsql.arrow.history.stored_events import EventFiles
 from acidsql.arrow.queries import check_arrow_plan
 from acidsql.arrow.scan_batches import ArrowScans, ScanBatches, few_changes
 from acidsql.engines.engine_choice import FEW_ROWS, Choice, EngineName, may_read, query_choice, write_choice
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.transactions import Transactions
+from acidsql.planner.conditions.row_predicates import undecided
 from acidsql.planner.plan import ArrowInsert, ArrowMerge, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
 from acidsql.snapshot.scan_binding import BoundScan
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import SparkExecutor
 from acidsql.spark.frames.answer_frames import QueryRows
@@ -115,6 +118,16 @@ class StatementEngines:
         if reason is not None or not self.steering.may_skip_spark:
             return None
         return few_changes(bound, self._scans.footers, self._engine.zone, FEW_ROWS)
+
+    def stored_rows(self, plan: QueryPlan, directories: StoredDirectories, request: Request) -> Iterator[RowPlace]:
+        """The rows for which the condition of a query is true, among all that are stored: by the Arrow engine where it
+        evaluates the condition, else by Spark. A row comes once for each file that holds it. The query gives row__id
+        and INPUT__FILE__NAME of one table."""
+        predicate = None if plan.simple is None else plan.simple.predicate
+        is_simple = plan.simple is not None and (predicate is None or undecided(predicate) is None)
+        if is_simple and self._engine.needs_hadoop(directories.content.table.location) is None:
+            return EventFiles(directories).matching(plan.scans[0], predicate)
+        return self.spark.stored_rows(plan, directories, request)
 
     # -- DML
 

@@ -1,8 +1,9 @@
-"""Arguments that several commands have, and those of `acidsql ingest`."""
+"""Arguments that several commands have, and those of the commands but `shell` and `compactor`."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from acidsql.ingest.stream_options import DEFAULT_BATCH_SIZE, DEFAULT_COMMIT_ROWS, DEFAULT_COMMIT_SECONDS
 
 DEFAULT_LIMIT: Final = 1000
-"""How many events `acidsql inspect` shows."""
+"""How many events or rows `acidsql inspect` shows, and how many changes `acidsql diff`."""
 
 
 def add_conf(parser: argparse._ActionsContainer) -> None:
@@ -98,6 +99,94 @@ def add_ingest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     return ingest
 
 
+def add_inspect(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], formats: Sequence[str]
+) -> argparse.ArgumentParser:
+    """Adds the arguments of `acidsql inspect`. `formats` are those of rows."""
+    inspect = commands.add_parser(
+        "inspect",
+        help="show what lies in a table's directories, event by event, or the life of single rows",
+        allow_abbrev=False,
+    )
+    inspect.add_argument("table", metavar="TABLE")
+    inspect.add_argument("--files", action="store_true", help="show the files only")
+    inspect.add_argument(
+        "--partition", metavar="P=V[/..]", help="show the partitions whose names begin so, instead of the whole table"
+    )
+    rows = inspect.add_mutually_exclusive_group()
+    rows.add_argument(
+        "--row",
+        type=_row_id,
+        metavar="JSON",
+        help="show what happened to the row with this row__id",
+    )
+    rows.add_argument("--where", metavar="SQL", help="show what happened to the rows for which this was ever true")
+    inspect.add_argument(
+        "--output",
+        choices=formats,
+        help="with --row and --where: how events are printed (default: a text on a terminal, tsv elsewhere)",
+    )
+    inspect.add_argument(
+        "--limit",
+        type=limit,
+        default=DEFAULT_LIMIT,
+        metavar="N",
+        help="show at most N events, or files with --files, or rows with --where (%(default)s); 0 shows all",
+    )
+    add_place(inspect)
+    add_conf(inspect)
+    inspect.set_defaults(usage=inspect.error)
+    return inspect
+
+
+def check_inspect(options: argparse.Namespace) -> None:
+    """Ends the process with status 2 where options do not go together."""
+    is_about_rows = options.row is not None or options.where is not None
+    if is_about_rows and (options.files or options.partition):
+        options.usage("--files and --partition are about directories: --where can name the partition columns")
+    if options.output and not is_about_rows:
+        options.usage("--output needs --row or --where")
+
+
+def add_diff(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], formats: Sequence[str]
+) -> argparse.ArgumentParser:
+    """Adds the arguments of `acidsql diff`. `formats` are those of rows."""
+    diff = commands.add_parser(
+        "diff",
+        help="show the changes between two versions of a table",
+        description="Shows the rows that the writes behind version A, up to version B, have inserted, updated and"
+        " deleted. DESCRIBE HISTORY lists the versions.",
+        allow_abbrev=False,
+    )
+    diff.add_argument("table", metavar="TABLE")
+    diff.add_argument("first", metavar="A", type=limit, help="the version before the changes; 0 for the empty table")
+    diff.add_argument("last", metavar="B", type=limit, nargs="?", help="the version with the changes (default: newest)")
+    diff.add_argument(
+        "--output",
+        choices=formats,
+        help="how changes are printed (default: table on a terminal, tsv elsewhere)",
+    )
+    diff.add_argument(
+        "--limit",
+        type=limit,
+        default=DEFAULT_LIMIT,
+        metavar="N",
+        help="show at most N changes (%(default)s); 0 shows all",
+    )
+    add_place(diff)
+    add_conf(diff)
+    diff.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
+    diff.set_defaults(usage=diff.error)
+    return diff
+
+
+def check_diff(options: argparse.Namespace) -> None:
+    """Ends the process with status 2 where the versions are not in order."""
+    if options.last is not None and options.last <= options.first:
+        options.usage(f"version B must be higher than version A, and {options.last} is not higher than {options.first}")
+
+
 def add_claim(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Adds the arguments of `acidsql claim`."""
     claim = commands.add_parser(
@@ -149,6 +238,17 @@ def pair(text: str) -> tuple[str, str]:
     if not equals or not key:
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
     return key, value
+
+
+def _row_id(text: str) -> dict[str, int]:
+    """A row__id as JSON, as the shell prints it."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or set(found) != {"writeid", "bucketid", "rowid"}:
+        raise argparse.ArgumentTypeError(f'{text!r} is not {{"writeid":..,"bucketid":..,"rowid":..}}')
+    return found
 
 
 def _count(text: str) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from IPython.display import DisplayHandle, display
 
 from acidsql.errors import AcidSqlError, Condition, visible
+from acidsql.frontends.html_history import html_time_line
 from acidsql.frontends.html_results import LONGEST_VALUE, html_lines, html_message, html_note, html_table, html_tree
 from acidsql.frontends.render import Column, Format, render, render_lines, rows_in_words
 from acidsql.frontends.value_text import Row
@@ -42,12 +43,14 @@ class CellResult:
 
 @dataclass(slots=True, repr=False)
 class Rows(CellResult):
-    """The rows that a cell shows, and whether these are all. `note` is a line below them, or empty."""
+    """The rows that a cell shows, and whether these are all. `note` is a line below them, or empty. Those of a history
+    have a time line above them."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     complete: bool
     note: str = ""
+    is_history: bool = False
     seconds: float = 0.0
     place: DisplayHandle | None = field(default=None, compare=False)
 
@@ -65,7 +68,9 @@ class Rows(CellResult):
     def _repr_html_(self) -> str:
         table = html_table(self.columns, self.rows)
         cut = f"; longer values are cut at {LONGEST_VALUE} characters" if table.has_cut else ""
-        return "\n".join([table.html, html_note(self._footer + cut), *map(html_note, filter(None, [self.note]))])
+        notes = map(html_note, filter(None, [self._footer + cut, self.note]))
+        picture = html_time_line(self.columns, self.rows) if self.is_history else ""
+        return "\n".join([*filter(None, [picture]), table.html, *notes])
 
 
 @dataclass(slots=True, repr=False)

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Final, TextIO
 from acidsql.connection import connect
 from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.frontends.arguments import (
-    DEFAULT_LIMIT,
     add_claim,
     add_conf,
+    add_diff,
     add_ingest,
+    add_inspect,
     add_place,
+    check_diff,
     check_ingest,
-    limit,
+    check_inspect,
     pair,
 )
 from acidsql.frontends.render import Format
@@ -37,6 +39,7 @@ if TYPE_CHECKING:  # the prompt is shown before these are imported
 
 _ALONE: Final = ("-h", "--help", "--version")
 """Options of `acidsql` itself. All others are those of a command."""
+_FORMATS: Final = [shape.value for shape in Format]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -181,12 +184,35 @@ def _prompt(opened: Callable[[], Runner], options: argparse.Namespace) -> int:
 
 def _inspect(options: argparse.Namespace) -> int:
     from acidsql.frontends.inspect import Wanted, print_table
+    from acidsql.frontends.row_lives import print_rows
 
-    with connect(warehouse=options.warehouse, metastore=options.metastore, conf=dict(options.conf)) as session:
+    check_inspect(options)
+    with (
+        java_output(hidden=options.where is not None),
+        connect(warehouse=options.warehouse, metastore=options.metastore, conf=dict(options.conf)) as session,
+    ):
         session.check_warehouse()
+        if options.row is not None or options.where is not None:
+            shape = Format(options.output) if options.output else None
+            return print_rows(session, options.table, options.row, options.where, options.limit or None, shape)
         wanted = Wanted(options.partition, with_events=not options.files, limit=options.limit or None)
         sound = print_table(session, options.table, wanted)
     return OK if sound else FAILED
+
+
+def _diff(options: argparse.Namespace) -> int:
+    from acidsql.frontends.diff import print_changes
+
+    check_diff(options)
+    conf = dict(options.conf) | ({"spark.master": options.master} if options.master else {})
+    with (
+        java_output(hidden=True),
+        connect(warehouse=options.warehouse, metastore=options.metastore, conf=conf) as session,
+    ):
+        session.check_warehouse()
+        shape = Format(options.output) if options.output else None
+        print_changes(session, options.table, options.first + 1, options.last, options.limit or None, shape)
+    return OK
 
 
 def _claim(options: argparse.Namespace) -> int:
@@ -281,7 +307,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_shell(commands)
     _add_compactor(commands)
-    _add_inspect(commands)
+    add_inspect(commands, _FORMATS).set_defaults(command=_inspect)
+    add_diff(commands, _FORMATS).set_defaults(command=_diff)
     add_ingest(commands).set_defaults(command=_ingest)
     add_claim(commands).set_defaults(command=_claim)
     return parser
@@ -325,7 +352,7 @@ def _add_shell(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     output = shell.add_argument_group("output")
     output.add_argument(
         "--output",
-        choices=[shape.value for shape in Format],
+        choices=_FORMATS,
         help="how rows are printed (default: table on a terminal, tsv elsewhere)",
     )
     output.add_argument("--no-header", action="store_true", help="print no column names")
@@ -371,27 +398,6 @@ def _add_compactor(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     add_conf(compactor)
     compactor.add_argument("--master", metavar="M", help="Spark's master, for example local[4]")
     compactor.set_defaults(command=_compactor)
-
-
-def _add_inspect(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    inspect = commands.add_parser(
-        "inspect", help="show what lies in a table's directories, event by event", allow_abbrev=False
-    )
-    inspect.add_argument("table", metavar="TABLE")
-    inspect.add_argument("--files", action="store_true", help="show the files only")
-    inspect.add_argument(
-        "--partition", metavar="P=V[/..]", help="show the partitions whose names begin so, instead of the whole table"
-    )
-    inspect.add_argument(
-        "--limit",
-        type=limit,
-        default=DEFAULT_LIMIT,
-        metavar="N",
-        help="show at most N events, or files with --files (%(default)s); 0 shows all",
-    )
-    add_place(inspect)
-    add_conf(inspect)
-    inspect.set_defaults(command=_inspect)
 
 
 class _InOrder(argparse.Action):

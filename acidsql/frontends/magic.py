@@ -184,7 +184,8 @@ def _for_cell(result: Result, limit: int) -> CellResult:
             limit = min(limit, MOST_SHOWN_ROWS)
             rows = list(result.rows(limit + 1))
             note = result.note if isinstance(result, RowsResult) else ""
-            return Rows(result.columns, rows[:limit], complete=len(rows) <= limit, note=note)
+            is_history = result.operation == "DESCRIBE HISTORY"
+            return Rows(result.columns, rows[:limit], complete=len(rows) <= limit, note=note, is_history=is_history)
         case _:
             assert_never(result)
 

@@ -1,6 +1,7 @@
-"""What SHOW COMPACTIONS, SHOW LOCKS and SHOW TRANSACTIONS print on a terminal: few columns, and times that people read.
+"""What SHOW COMPACTIONS, LOCKS and TRANSACTIONS, and DESCRIBE HISTORY print on a terminal: few columns, and times and
+numbers that people read.
 
-Programs get Hive's columns, whose times are milliseconds since 1970.
+Programs get all columns; those of Hive have milliseconds since 1970 as times.
 """
 
 from __future__ import annotations
@@ -38,6 +39,20 @@ def _owner(row: _Fields) -> str:
     return f"{row['user']}@{row['hostname' if 'hostname' in row else 'host']}"
 
 
+def _changed_rows(row: _Fields) -> str | None:
+    """The counts of a write with signs, as `+3 ~1 -2`; None where nobody has counted any."""
+    known = [(sign, row[f"num_{word}_rows"]) for sign, word in (("+", "inserted"), ("~", "updated"), ("-", "deleted"))]
+    if all(count is None for _, count in known):
+        return None
+    return " ".join(f"{sign}{count}" for sign, count in known if count not in (None, "0")) or "none"
+
+
+def _whole_seconds(row: _Fields) -> str | None:
+    """A time of UTC without its milliseconds."""
+    time_of_utc = row["timestamp"]
+    return None if time_of_utc is None else f"{time_of_utc.partition('.')[0]}Z"
+
+
 _COLUMNS: Final[Mapping[str, Sequence[tuple[str, Callable[[_Fields], str | None]]]]] = {
     "SHOW COMPACTIONS": (
         ("id", _field("compactionid")),
@@ -66,9 +81,18 @@ _COLUMNS: Final[Mapping[str, Sequence[tuple[str, Callable[[_Fields], str | None]
         ("last heartbeat", _moment("lastheartbeattime")),
         ("owner", _owner),
     ),
+    "DESCRIBE HISTORY": (
+        ("version", _field("version")),
+        ("committed", _whole_seconds),
+        ("txn", _field("txn_id")),
+        ("operation", _field("operation")),
+        ("rows", _changed_rows),
+        ("user", _field("user")),
+        ("readable", lambda row: "yes" if row["readable"] == "true" else "no"),
+    ),
 }
 _LEFT_OUT_WHERE_EMPTY: Final = ("error", "waits for")
-_NUMBERS: Final = ("id", "txn", "seconds", "enqueued", "started", "since", "last heartbeat")
+_NUMBERS: Final = ("id", "txn", "version", "seconds", "enqueued", "started", "since", "last heartbeat")
 """Columns that are aligned as numbers are, and never cut."""
 
 

@@ -25,7 +25,7 @@ HISTORY_COLUMNS: Final = (
 def history_row(entry: HistoryEntry) -> tuple[str | None, ...]:
     return (
         str(entry.version),
-        None if entry.time is None else _utc(entry.time),
+        None if entry.time is None else utc_text(entry.time),
         _text(entry.txn),
         entry.operation,
         _text(entry.inserted),
@@ -37,7 +37,8 @@ def history_row(entry: HistoryEntry) -> tuple[str | None, ...]:
     )
 
 
-def _utc(millis: int) -> str:
+def utc_text(millis: int) -> str:
+    """A moment in milliseconds since 1970 as a time of UTC."""
     text = datetime.fromtimestamp(millis / 1000, UTC).isoformat(" ", "milliseconds")
     return text.replace("+00:00", "Z")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from acidsql.acid.directories import Delta
+from acidsql.acid.directories import Base, Delta
 from acidsql.acid.snapshot_selection import SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, ValidWriteIdList, WriteId
@@ -28,7 +28,7 @@ from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN,
 _ROW_KEY: Final = (ORIGINAL_TRANSACTION_COLUMN, BUCKET_COLUMN, ROW_ID_COLUMN)
 Bounds: TypeAlias = tuple[int, int]
 """The smallest and the largest of some numbers."""
-_KeyBounds: TypeAlias = tuple[Bounds | None, ...]
+KeyBounds: TypeAlias = tuple[Bounds | None, ...]
 """The smallest and the largest write ID, bucket property and row ID of some rows; None where they are not known."""
 
 
@@ -62,7 +62,7 @@ def changing_writes(parts: Sequence[BoundPart], first: WriteId, writes: ValidWri
 def deleted_keys(deletes: Sequence[SourceFile]) -> tuple[Bounds | None, ...]:
     """The bounds of the write IDs, bucket properties and row IDs of the rows that the events in the files delete. There
     is at least one file."""
-    return tuple(map(_joined, zip(*map(_key_bounds, deletes), strict=True)))
+    return tuple(map(_joined, zip(*map(key_bounds, deletes), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +99,13 @@ class ChangedFiles:
 
         The write IDs of the rows rule out directories, and the row IDs in the footers rule out files.
         """
-        keys: dict[int, list[_KeyBounds]] = {}
+        keys: dict[int, list[KeyBounds]] = {}
         for file in deletes:
-            keys.setdefault(file.part, []).append(_key_bounds(file))
+            keys.setdefault(file.part, []).append(key_bounds(file))
         parts = (_with_writes(part, [k[0] for k in keys.get(n, ())]) for n, part in enumerate(self.bound.parts))
         some = self._narrowed(parts)
         found = data_files(some, self.footers)
-        wanted = {f.origin for f in found if any(_meets(_key_bounds(f), key) for key in keys[f.part])}
+        wanted = {f.origin for f in found if any(meets(key_bounds(f), key) for key in keys[f.part])}
         # The rows of a plain file are numbered behind those of the files before it.
         plain = {f.part for f in found if f.origin in wanted and not f.is_acid}
         wanted |= {f.origin for f in found if f.part in plain and not f.is_acid}
@@ -119,7 +119,7 @@ class ChangedFiles:
         deltas = [_delta(directory) for part in inserted.parts for directory in part.snapshot.deltas]
         if all(delta.min_write_id >= self.first for delta in deltas):
             return inserted
-        bounds = {f.origin: _key_bounds(f)[0] for f in data_files(inserted, self.footers)}
+        bounds = {f.origin: key_bounds(f)[0] for f in data_files(inserted, self.footers)}
         wanted = {origin for origin, known in bounds.items() if known is None or known[1] >= self.first}
         return replace(inserted, parts=tuple(part.of_files(wanted) for part in inserted.parts))
 
@@ -137,19 +137,18 @@ def _of_updates(
 ) -> tuple[SelectedDirectory, ...]:
     """Those of the directories with writes from `first` on that are halves of UPDATEs, or the others."""
     halves = _statements(snapshot.deltas) & _statements(snapshot.delete_deltas)
-    return tuple(d for d in _since(directories, first) if (_statement(d) in halves) == wanted)
+    return tuple(d for d in _since(directories, first) if (statement_of(d.parsed) in halves) == wanted)
 
 
 def _statements(directories: Sequence[SelectedDirectory]) -> set[tuple[WriteId, StatementId] | None]:
-    return {_statement(directory) for directory in directories} - {None}
+    return {statement_of(directory.parsed) for directory in directories} - {None}
 
 
-def _statement(directory: SelectedDirectory) -> tuple[WriteId, StatementId] | None:
-    """The write and the statement that wrote a directory; None if it has the events of several."""
-    delta = _delta(directory)
-    if delta.statement_id is None or delta.min_write_id < delta.max_write_id:
+def statement_of(parsed: Base | Delta | None) -> tuple[WriteId, StatementId] | None:
+    """The write and the statement that wrote a directory; None if it has the events of several, and for a base."""
+    if not isinstance(parsed, Delta) or parsed.statement_id is None or parsed.min_write_id < parsed.max_write_id:
         return None
-    return delta.min_write_id, delta.statement_id
+    return parsed.min_write_id, parsed.statement_id
 
 
 def _delta(directory: SelectedDirectory) -> Delta:
@@ -183,7 +182,7 @@ def _write_id_of_base(base: SelectedDirectory) -> int:
     return base.parsed.write_id
 
 
-def _key_bounds(file: SourceFile) -> _KeyBounds:
+def key_bounds(file: SourceFile) -> KeyBounds:
     """The bounds of the row IDs of a file's rows, or of those that its events delete."""
     if file.tail is None:
         return None, None, None
@@ -203,6 +202,6 @@ def _joined(bounds: Sequence[Bounds | None]) -> Bounds | None:
     return min(low for low, _ in known), max(high for _, high in known)
 
 
-def _meets(one: _KeyBounds, other: _KeyBounds) -> bool:
+def meets(one: KeyBounds, other: KeyBounds) -> bool:
     """Whether a row ID may lie within both bounds."""
     return all(a is None or b is None or (a[0] <= b[1] and b[0] <= a[1]) for a, b in zip(one, other, strict=True))

@@ -24,6 +24,7 @@ from acidsql.metastore.client import Metastore
 from acidsql.snapshot.committed_lengths import committed_part
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
+from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.snapshot.statement_snapshots import snapshot_of
 from acidsql.storage.file_rows import count_rows
@@ -75,12 +76,14 @@ class DirectoryContent:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """A partition, by its name (`p=1/q=a`), or a table without partitions. `problem` is the error of a reader."""
+    """A partition, by its name (`p=1/q=a`), or a table without partitions. `problem` is the error of a reader, and
+    `values` are the partition's, as in its path."""
 
     name: str
     directory: str
     directories: tuple[DirectoryContent, ...]
     problem: AcidSqlError | None = None
+    values: PartitionValues = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,24 @@ class TableContent:
     parts: tuple[PartContent, ...]
 
 
-def table_content(table: Table, metastore: Metastore, files: FileSystem, partition: str | None = None) -> TableContent:
+def table_content(
+    table: Table,
+    metastore: Metastore,
+    files: FileSystem,
+    partition: str | None = None,
+    *,
+    view: ReadView | None = None,
+    counts_rows: bool = True,
+) -> TableContent:
     """Reads every directory and the end of every file of a table. It needs no Spark for local files.
 
-    `partition` is the name of one partition, or its beginning (`p=1` of `p=1/q=a`). Raises PARTITION_NOT_FOUND.
+    `partition` is the name of one partition, or its beginning (`p=1` of `p=1/q=a`). `view` is the snapshot, by default
+    that of now. Unless it `counts_rows`, no file is read. Raises PARTITION_NOT_FOUND.
     """
-    txns = metastore.valid_txns()
-    writes = metastore.valid_write_ids(table, txns) if table.is_transactional else None
-    reader = _TableReader(table, metastore, files, writes, txns)
+    view = view or ReadView(metastore, metastore.valid_txns())
+    txns = view.txns
+    writes = view.write_ids(table) if table.is_transactional else None
+    reader = _TableReader(table, metastore, files, writes, txns, counts_rows)
     if not table.partition_columns:
         if partition is not None:
             raise AcidSqlError(Condition.NOT_PARTITIONED, table=table.qualified)
@@ -128,6 +141,7 @@ class _TableReader:
     files: FileSystem
     writes: ValidWriteIdList | None
     txns: ValidTxnList
+    counts_rows: bool
 
     def part(self, name: str, values: PartitionValues, directory: str) -> PartContent:
         listing = self.files.list_below(directory)
@@ -135,10 +149,10 @@ class _TableReader:
             snapshot = snapshot_of(self.table, self.files, directory, listing, self.writes, self.txns)
         except AcidSqlError as error:
             found = (self._unread(directory, n, files, "a reader fails") for n, files in _by_directory(listing).items())
-            return PartContent(name, directory, (*found, *self._hidden(listing)), error)
+            return PartContent(name, directory, (*found, *self._hidden(listing)), error, values)
         found = (self._directory(directory, snapshot, n, files) for n, files in _by_directory(listing).items())
         lacking = self._lacking(BoundPart(values, directory, snapshot), listing)
-        return PartContent(name, directory, (*found, *self._hidden(listing)), lacking)
+        return PartContent(name, directory, (*found, *self._hidden(listing)), lacking, values)
 
     def _lacking(self, part: BoundPart, listing: Listing) -> AcidSqlError | None:
         """The error of a reader where the directories and the metastore do not agree on what was written."""
@@ -237,7 +251,8 @@ class _TableReader:
             return FileContent(file.path, file.length, note=note)
         try:
             part = committed_part(self.files, place, data)
-            rows = count_rows(self.table, self.files, f"{place}/{file.path}", part.length)
+            path = f"{place}/{file.path}"
+            rows = count_rows(self.table, self.files, path, part.length) if self.counts_rows else None
         except AcidSqlError as error:
             return FileContent(file.path, file.length, data, note=error.message)
         note = "" if part.is_whole else f"the first {part.length} bytes are committed"

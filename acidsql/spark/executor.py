@@ -15,19 +15,23 @@ from typing import Any, assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
+from acidsql.acid.row_id import RowId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.lock_components import LockType
+from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
 from acidsql.request import Request
+from acidsql.snapshot.delete_applicability import without_deletes
 from acidsql.snapshot.read_transactions import Reader
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.collected_rows import small_rows
 from acidsql.spark.engine import Engine, StatementSpark
-from acidsql.spark.failures import translate
+from acidsql.spark.failures import fetch, translate
 from acidsql.spark.frames.answer_frames import QueryRows, answer, read_by
 from acidsql.spark.frames.caller_frames import plan_text, to_frame
 from acidsql.spark.frames.query_columns import as_shown, hive_columns, with_own_names
@@ -182,6 +186,24 @@ class SparkExecutor:
                         return plan_text(found_events(spark, plan, request.args, request.settings(self._settings)).each)
                     case _:
                         assert_never(plan)
+            finally:
+                caches.end()
+
+    def stored_rows(self, plan: QueryPlan, directories: StoredDirectories, request: Request) -> Iterator[RowPlace]:
+        """The rows for which the condition of a query is true, among all that are stored. The query gives row__id and
+        INPUT__FILE__NAME of one table."""
+        with self.translated(request):
+            spark = self._statement(plan, request)
+            (scan,) = plan.scans
+            keeps_part = keeps(scan.partition_filter, scan.table)
+            parts = directories.parts
+            bound = without_deletes(directories.bound(scan, lambda part, _: keeps_part(parts[part].values)))
+            caches = self._caches.of_statement()
+            try:
+                self._engine.require_exact_time(scan.table)
+                spark.define_view(scan.view, scan_frame(spark.storage, bound, caches))
+                for row_id, file in fetch(spark.rows(plan.sql, request.args), request.text, None):
+                    yield directories.place_of(RowId(*row_id), str(file))  # type: ignore[misc]
             finally:
                 caches.end()
 

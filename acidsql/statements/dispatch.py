@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
+from acidsql.acid.row_id import RowId
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.arrow.queries import arrow_query
@@ -27,6 +28,7 @@ from acidsql.planner.queries.macro_expansion import with_macros
 from acidsql.planner.written_databases import check_writable, written_databases
 from acidsql.request import Request
 from acidsql.show import show
+from acidsql.snapshot.row_history import RowHistories
 from acidsql.spark.engine import Engine
 from acidsql.spark.frames.answer_frames import QueryRows
 from acidsql.spark.frames.caller_frames import readable_frames
@@ -44,6 +46,8 @@ from acidsql.statements.results import (
     ScanResult,
     rows_result,
 )
+from acidsql.statements.row_changes import RowChanges, pairs_of_updates, row_changes
+from acidsql.statements.row_histories import ROW_COLUMNS, found_histories
 from acidsql.statements.session_changes import SessionChanges
 from acidsql.writing.load_data import Loader
 
@@ -244,6 +248,25 @@ class StatementDispatch:
         plan = self.plans.plan(with_macros(query, self.changes.macros))
         assert isinstance(plan, QueryPlan)
         return self.engines.read_arrow(plan, query)
+
+    def row_histories(self, name: str, wanted: RowId | str, limit: int | None) -> RowHistories:
+        """What happened to the row with a row ID, or to the rows for which a condition was ever true, at most `limit`.
+        Raises what `found_histories` raises."""
+        where = wanted if isinstance(wanted, str) else None
+        query = arrow_query(name, ROW_COLUMNS, where)
+        plan = self.plans.plan(with_macros(query, self.changes.macros))
+        assert isinstance(plan, QueryPlan)
+        return found_histories(self.engines, self.engine.files, plan, query, wanted, limit)
+
+    def row_changes(self, name: str, first: int, last: int | None, limit: int | None) -> RowChanges:
+        """The changes of some versions, at most `limit`. Raises what `row_changes` raises."""
+
+        def pairing(old: Sequence[tuple[RowId, str]], new: Sequence[tuple[RowId, str]]) -> Mapping[int, int]:
+            plan = self.plans.plan(arrow_query(name, ROW_COLUMNS, None))
+            assert isinstance(plan, QueryPlan)
+            return pairs_of_updates(self.engines, self.engine.files, plan, old, new)
+
+        return row_changes(self._query, pairing, name, first, last, limit)
 
     def _scanned(self, plan: QueryPlan) -> ScanResult | None:
         """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table

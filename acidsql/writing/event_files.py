@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.merge.cardinality import check_event, check_sorted
-from acidsql.planner.plan import BRANCH, EventKind, WritePlan
+from acidsql.planner.plan import BRANCH, Branch, Effect, EventKind, WritePlan
 from acidsql.storage.file_systems import FileSystem, NewEnd
 from acidsql.storage.orc.commit_notes import commit_note
 from acidsql.storage.orc.event_columns import insert_columns
@@ -103,9 +104,23 @@ def write_placed(
     if len({f.directory for f in files}) < len(files):
         reason = "two groups of rows would go to one file"
         raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=target.staging, reason=reason)
+    in_directory = Counter(f.target for f in files)
+
+    def write(file: _File) -> FinishedFile:
+        is_paired = in_directory[file.target] == 1 and _replaces_rows(placed, file, plan.branches[file.branch])
+        return _write_file(placed, file, plan, target, apart, is_paired=is_paired)
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        written = list(pool.map(lambda f: _write_file(placed, f, plan, target, apart), files))
+        written = list(pool.map(write, files))
     return staged_as_finished(target, written, slots.by_code())
+
+
+def _replaces_rows(placed: Any, file: _File, branch: Branch) -> bool:
+    """Whether a file has the new rows of updates, each in the partition of the row that it replaces, whose row ID the
+    event has. Sorted events have the order of these row IDs."""
+    if branch.kind is not EventKind.INSERT or branch.effect is not Effect.UPDATED or branch.by_columns:
+        return False
+    return bool(placed.column(OLD_ROW).take(pa.array(file.events)).null_count == 0)
 
 
 def _order(placed: Any, keys: Sequence[str]) -> _Numbers:
@@ -139,6 +154,11 @@ class _File:
     events: _Numbers
     first_row: int
 
+    @property
+    def target(self) -> tuple[int, str]:
+        """What files have in common that go to one directory of a partition: all but the slot."""
+        return self.branch, self.directory.partition("/")[2]
+
 
 def _files(placed: Any, order: _Numbers, directories: Sequence[str], plan: WritePlan) -> Iterator[_File]:
     starts = np.flatnonzero(_starts(placed, order, directories)).tolist()
@@ -169,7 +189,9 @@ def _numbers(column: Any) -> _Numbers:
     return np.asarray(column.cast(pa.int64()).fill_null(-1).to_numpy(), np.int64)
 
 
-def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None) -> FinishedFile:
+def _write_file(
+    placed: Any, file: _File, plan: WritePlan, target: WriteTarget, apart: NewRows | None, *, is_paired: bool
+) -> FinishedFile:
     names = [f"_c{i}" for i in range(len(plan.target.columns))]
     count = len(file.events)
     is_insert = plan.branches[file.branch].kind is EventKind.INSERT
@@ -182,7 +204,7 @@ def _write_file(placed: Any, file: _File, plan: WritePlan, target: WriteTarget, 
     else:
         named = placed.select([OLD_WRITE_ID, OLD_BUCKET, OLD_ROW]).take(pa.array(file.events))
         ids, row = _deletions(named, target.write_id), _no_rows(names, count, plan.target)
-    note = commit_note(target.operation, target.txn, target.statement_ids[file.branch])
+    note = commit_note(target.operation, target.txn, target.statement_ids[file.branch], is_paired=is_paired)
     return write_events(
         target.files, target.staging, target.table, file.directory, ids, row, is_delete=not is_insert, note=note
     )

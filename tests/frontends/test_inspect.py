@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 from collections import Counter
@@ -279,3 +280,56 @@ def test_inspecting_changes_nothing(warehouse: Path) -> None:
         assert kinds == {DirectoryKind.BASE, DirectoryKind.DELTA, DirectoryKind.DELETE_DELTA}
         after = sorted((p, p.stat().st_mtime_ns) for p in warehouse.parent.rglob("*") if ".acidsql" not in str(p))
         assert before == after
+
+
+# ------------------------------------------------------------------------------------------------ the life of a row
+
+
+def with_a_life(warehouse: Path) -> None:
+    with connect(warehouse) as session:
+        session.execute("CREATE TABLE t (id int, v string, f float) TBLPROPERTIES ('transactional'='true')")
+        session.execute("INSERT INTO t VALUES (1, 'a', 0.1), (2, 'b', 0.2)")
+        session.execute("UPDATE t SET v = 'x' WHERE id = 1")
+        session.execute("DELETE FROM t WHERE id = 1")
+
+
+def test_the_life_of_a_row_is_lines_for_programs(capsys: pytest.CaptureFixture[str], warehouse: Path) -> None:
+    with_a_life(warehouse)
+    status, lines = inspect(capsys, warehouse, "t", "--where", "v = 'x'")
+    assert status == 0
+    assert [line["change"] for line in lines] == ["insert", "update", "delete"]
+    assert {line["row"] for line in lines} == {"1"}
+    assert [line["values"] for line in lines] == [f'{{"id":1,"v":"{v}","f":0.1}}' for v in "axx"]
+    assert lines[1]["former_values"] == '{"v":"a"}'
+    assert (lines[1]["old_row_id"], lines[2]["row_id"]) == (lines[0]["row_id"], "NULL")
+    assert main(["inspect", "t", "--row", lines[1]["row_id"], "--output", "jsonl", "--warehouse", str(warehouse)]) == 0
+    same = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["version"] for event in same] == [1, 2, 3]
+    assert same[0]["values"] == {"id": 1, "v": "a", "f": 0.1}
+    assert same[2]["files"] == ["delete_delta_0000003_0000003_0000/bucket_00000"]
+    assert {event["operation"] for event in same} == {"INSERT", "UPDATE", "DELETE"}
+
+
+def test_the_life_of_a_row_is_a_text_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_a_life(warehouse)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["inspect", "t", "--where", "id > 0", "--limit", "1", "--warehouse", str(warehouse)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("row 1 of t: it is gone since version 3\n\n  version 1: insert by INSERT of ")
+    assert '    v: "a" -> "x"\n    values: {"id":1,"v":"x","f":0.1}\n    in delete_delta_0000002_' in printed.out
+    assert printed.err.startswith("(1 row)\nThere are more rows.")
+
+
+def test_a_row_that_is_nowhere_is_a_failure_and_options_must_fit(
+    capsys: pytest.CaptureFixture[str], warehouse: Path
+) -> None:
+    with_a_life(warehouse)
+    place = ["--warehouse", str(warehouse)]
+    assert main(["inspect", "t", "--where", "id = 7", *place]) == 1
+    assert "No file of t holds such a row" in capsys.readouterr().err
+    for options in (["--row", "{}"], ["--row", "7"], ["--output", "csv"], ["--where", "id = 1", "--files"]):
+        with pytest.raises(SystemExit) as left:
+            main(["inspect", "t", *options, *place])
+        assert left.value.code == 2

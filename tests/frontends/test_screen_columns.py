@@ -15,6 +15,7 @@ from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.locks import Lock
 from acidsql.session import connect
 from acidsql.show.compaction_list import COMPACTION_COLUMNS
+from acidsql.show.history_list import HISTORY_COLUMNS
 from acidsql.show.lock_list import LOCK_COLUMNS, lock_row
 from acidsql.statements.results import ResultColumn, RowsResult
 
@@ -64,6 +65,21 @@ def test_a_failed_compaction_of_an_earlier_day_fits() -> None:
     assert "sales.orders" in text
     assert re.search(r"2001-01-0\d \d\d:\d\d", text)
     assert "1.2" in text
+
+
+def test_a_history_has_its_counts_as_signs_and_fits_a_screen() -> None:
+    given = {"version": "12", "timestamp": "2026-11-01 12:30:00.123Z", "txn_id": "40", "operation": "INSERT, DELETE"}
+    given |= {"num_inserted_rows": "3", "num_updated_rows": "0", "num_deleted_rows": "2", "user": "ann"}
+    row = tuple((given | {"readable": "false", "source": "metastore"}).get(name) for name in HISTORY_COLUMNS)
+    header, shown = [line for line in _shown(_answer("DESCRIBE HISTORY", HISTORY_COLUMNS, row)) if line[0] == "|"]
+    assert header.replace(" ", "") == "|version|committed|txn|operation|rows|user|readable|"
+    assert "| 2026-11-01 12:30:00Z |  40 | INSERT, DELETE | +3 -2 | ann  | no       |" in shown
+    unknown = tuple(
+        None if name.startswith("num_") else value for name, value in zip(HISTORY_COLUMNS, row, strict=True)
+    )
+    assert "| NULL " in "".join(_shown(_answer("DESCRIBE HISTORY", HISTORY_COLUMNS, unknown)))
+    no_rows = tuple("0" if name.startswith("num_") else value for name, value in zip(HISTORY_COLUMNS, row, strict=True))
+    assert "| none |" in "".join(_shown(_answer("DESCRIBE HISTORY", HISTORY_COLUMNS, no_rows)))
 
 
 def test_other_results_keep_their_columns() -> None:

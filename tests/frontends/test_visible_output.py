@@ -19,6 +19,7 @@ from acidsql.frontends.html_results import html_lines, html_note, html_progress
 from acidsql.frontends.inspect import Wanted, print_table
 from acidsql.frontends.pager import show
 from acidsql.frontends.render import Format, render
+from acidsql.frontends.row_lives import print_rows
 from acidsql.frontends.script import write_rows
 from acidsql.session import Session
 from acidsql.statements.log import as_json, as_text
@@ -128,6 +129,18 @@ def test_cells_of_notebooks_are_visible() -> None:
     for text in (*texts, html_note(HOSTILE), html_lines([HOSTILE]), html_progress(HOSTILE, 1, 2)):
         assert SHOWN in text
         assert not any(sign in text for sign in "\x1b\x9b\u202e\u2066")
+
+
+@pytest.mark.parametrize("shape", [None, *Format])
+def test_the_life_of_a_row_is_visible(session: Session, monkeypatch: pytest.MonkeyPatch, shape: Format | None) -> None:
+    session.execute(
+        "CREATE TABLE t (id int, v string) PARTITIONED BY (d string) TBLPROPERTIES ('transactional'='true')"
+    )
+    session.execute("INSERT INTO t PARTITION (d = :d) VALUES (1, :d)", {"d": HOSTILE})
+    monkeypatch.setattr(sys, "stdout", screen := Terminal())
+    assert print_rows(session, "t", None, "id = 1", None, shape) == 0
+    assert "9b2J" in screen.getvalue()
+    assert not any(sign in screen.getvalue() for sign in "\x1b\x9b\u202e\u2066")
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])

@@ -70,7 +70,7 @@ class DeletedRowIds:
     def contains(self, ids: RowIds) -> NDArray[np.bool_]:
         """For each row ID, whether its row is deleted."""
         found = np.zeros(len(ids.row), np.bool_)
-        for start, stop in _runs(ids):
+        for start, stop in runs(ids):
             deleted = self.by_write.get((int(ids.write_id[start]), int(ids.bucket[start])))
             if deleted is not None:
                 rows = ids.row[start:stop]
@@ -92,7 +92,7 @@ class FirstDeletes:
     def of(self, rows: RowIds) -> tuple[Longs, Longs]:
         """The deleters and the labels of deleted rows."""
         deleters, labels = np.zeros(len(rows.row), np.int64), np.zeros(len(rows.row), np.int64)
-        for start, stop in _runs(rows):
+        for start, stop in runs(rows):
             key = int(rows.write_id[start]), int(rows.bucket[start])
             places = np.searchsorted(self.ids.by_write[key], rows.row[start:stop])
             deleters[start:stop], labels[start:stop] = self.deleters[key][places], self.labels[key][places]
@@ -105,7 +105,7 @@ def deleted_row_ids(files: FileSystem, deletes: Iterable[SourceFile]) -> Deleted
     found: dict[tuple[int, int], list[Longs]] = {}
     for file in deletes:
         for ids, _ in _visible_events(files, file):
-            for start, stop in _runs(ids):
+            for start, stop in runs(ids):
                 key = (int(ids.write_id[start]), int(ids.bucket[start]))
                 found.setdefault(key, []).append(ids.row[start:stop])
     return DeletedRowIds({key: _sorted(parts) for key, parts in found.items()})
@@ -118,7 +118,7 @@ def first_deletes(files: FileSystem, deletes: Mapping[int, Sequence[SourceFile]]
     for label, of_label in deletes.items():
         for file in of_label:
             for ids, deleter in _visible_events(files, file):
-                for start, stop in _runs(ids):
+                for start, stop in runs(ids):
                     key = (int(ids.write_id[start]), int(ids.bucket[start]))
                     rows, deleters = ids.row[start:stop], deleter[start:stop]
                     events = np.stack([rows, deleters, np.full(len(rows), label, np.int64)])[:, deleters >= first]
@@ -157,7 +157,7 @@ def _sorted(parts: Sequence[Longs]) -> Longs:
     return np.unique(np.concatenate(parts))
 
 
-def _runs(ids: RowIds) -> Iterable[tuple[int, int]]:
+def runs(ids: RowIds) -> Iterable[tuple[int, int]]:
     """The ranges of rows with one write ID and one bucket property."""
     if not len(ids.row):
         return ()

@@ -202,7 +202,7 @@ class PreparedRows:
                 return
             ids, positions = None if ids is None else ids.filtered(mask), positions[mask]
         arrays = {name: values.given(name, mask) for name in self.columns}
-        wanted = (ids or _ids_of_plain_rows(self.bound.table, file, positions)) if self.row_ids else None
+        wanted = (ids or ids_of_plain_rows(self.bound.table, file, positions)) if self.row_ids else None
         yield LiveRows(file, self.bound.parts[file.part], arrays, wanted, positions)
 
 
@@ -272,7 +272,7 @@ def _constants(text: str | None, column: Column, count: int) -> Any:
     return pa.repeat(partition_constant(text, column), count)
 
 
-def _ids_of_plain_rows(table: Table, file: SourceFile, positions: Longs) -> RowIds:
+def ids_of_plain_rows(table: Table, file: SourceFile, positions: Longs) -> RowIds:
     """The row IDs of a file without ACID columns. All rows of an insert-only file have the row ID 0."""
     rows = positions + file.first_row if table.is_full_acid else np.zeros(len(positions), np.int64)
     count = len(positions)
@@ -447,7 +447,7 @@ class _OrcRows:
         if ROW_ID in events:
             ids = RowIds(events[ORIGINAL_TRANSACTION], events[BUCKET], events[ROW_ID])
         elif self.deleted is not None or self.only is not None:
-            ids = _ids_of_plain_rows(table, file, positions)
+            ids = ids_of_plain_rows(table, file, positions)
         if self.deleted is not None and ids is not None:
             mask = _both(mask, ~self.deleted.contains(ids))
         if self.only is not None and ids is not None:

@@ -24,19 +24,26 @@ KEY: Final = "acidsql.commit"
 @dataclass(frozen=True, slots=True)
 class CommitNote:
     """The note of a file. `time` is that of the file's end, which is before the commit, in milliseconds since 1970.
-    `txn` is None in the file of a stream, which several transactions share."""
+    `txn` is None in the file of a stream, which several transactions share. `is_paired` tells of a file of new rows
+    that it has all those of its directory, in the order of the row IDs of the rows that they replace: those that the
+    delete_delta of the same write and statement deletes."""
 
     operation: str
     user: str
     time: int
     txn: TxnId | None
+    is_paired: bool = False
 
 
-def commit_note(operation: str, txn: TxnId | None = None, statement_id: StatementId | None = None) -> Mapping[str, str]:
+def commit_note(
+    operation: str, txn: TxnId | None = None, statement_id: StatementId | None = None, *, is_paired: bool = False
+) -> Mapping[str, str]:
     """The item of user metadata for a file that is finished now."""
-    note = {"operation": operation, "user": user_name(), "time": int(time.time() * 1000)}
+    note: dict[str, object] = {"operation": operation, "user": user_name(), "time": int(time.time() * 1000)}
     if txn is not None:
         note |= {"txn": txn, "statement": statement_id}
+    if is_paired:
+        note["paired"] = True
     return {KEY: json.dumps(note, separators=(",", ":"))}
 
 
@@ -54,6 +61,7 @@ def _read(text: bytes) -> CommitNote | None:
     try:
         note = json.loads(text)
         txn = None if note.get("txn") is None else TxnId(int(note["txn"]))
-        return CommitNote(str(note["operation"]), str(note["user"]), int(note["time"]), txn)
+        is_paired = note.get("paired") is True
+        return CommitNote(str(note["operation"]), str(note["user"]), int(note["time"]), txn, is_paired)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -1,0 +1,149 @@
+"""The changes between two versions as rows, of which an update has its old and its new values together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from acidsql.acid.row_id import RowId
+from acidsql.arrow.history.row_pairs import RowPairs
+from acidsql.arrow.history.stored_events import EventFiles
+from acidsql.arrow.queries import changes_item
+from acidsql.engines.statement_engines import StatementEngines
+from acidsql.planner.change_range import CHANGE_COLUMNS
+from acidsql.planner.plan import QueryPlan
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
+from acidsql.snapshot.table_contents import table_content
+from acidsql.statements.results import QueryResult, ResultColumn
+from acidsql.storage.file_systems import FilesOf
+from acidsql.storage.orc.copies import OriginalFiles
+
+MOST_READ: Final = 100_000
+"""How many changed rows are in memory, unless all are wanted."""
+PREIMAGE: Final = "update_preimage"
+POSTIMAGE: Final = "update_postimage"
+Values: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRow:
+    """A changed row, with the values of the table's columns before and after the write ID `version`. `change` is
+    insert, delete or update, or `_change_type` for a half of an update of which the other half is not told."""
+
+    change: str
+    version: int
+    old: Values | None
+    new: Values | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowChanges:
+    """The changes of a range of versions, by version. `has_more` tells that `rows` has only some of them; the counts
+    are those of all."""
+
+    columns: tuple[ResultColumn, ...]
+    rows: Sequence[ChangedRow]
+    inserted: int
+    updated: int
+    deleted: int
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Image:
+    """A row of the change feed."""
+
+    values: Values
+    kind: str
+    version: int
+    row_id: RowId | None
+    file: str
+
+
+Pairing: TypeAlias = Callable[[Sequence[tuple[RowId, str]], Sequence[tuple[RowId, str]]], Mapping[int, int]]
+"""For some new rows of updates, the positions of the old ones. A row is given by its row__id and INPUT__FILE__NAME."""
+
+
+def row_changes(
+    query: Callable[[str], QueryResult], pairing: Pairing, name: str, first: int, last: int | None, limit: int | None
+) -> RowChanges:
+    """The changes of the versions from `first` to `last`, at most `limit`. Raises what `session.changes` raises."""
+    item = changes_item(name, first, last)
+    order = "ORDER BY _commit_version, row__id"
+    result = query(f"SELECT *, row__id, INPUT__FILE__NAME FROM {item} {order}")
+    try:
+        most = None if limit is None else max(MOST_READ, 2 * limit)
+        found = [_image(row) for row in result.rows(None if most is None else most + 1)]
+        has_all = most is None or len(found) <= most
+        rows = list(_paired(found[:most], pairing))
+    finally:
+        result.close()
+    counts = Counter(image.kind for image in found) if has_all else _counted(query, item)
+    shown = rows if limit is None else rows[:limit]
+    columns = result.columns[: -len(CHANGE_COLUMNS) - 2]
+    has_more = not has_all or len(shown) < len(rows)
+    return RowChanges(columns, shown, counts["insert"], counts[POSTIMAGE], counts["delete"], has_more)
+
+
+def _image(row: Values) -> _Image:
+    *values, kind, version, _, row_id, file = row
+    numbers: Any = row_id
+    known = None if row_id is None else RowId(*numbers)
+    return _Image(tuple(values), str(kind), int(str(version)), known, str(file))
+
+
+def _counted(query: Callable[[str], QueryResult], item: str) -> Counter[str]:
+    result = query(f"SELECT _change_type, count(*) FROM {item} GROUP BY _change_type")
+    try:
+        return Counter({str(kind): int(str(count)) for kind, count in result.rows()})
+    finally:
+        result.close()
+
+
+def _paired(found: Sequence[_Image], pairing: Pairing) -> Iterator[ChangedRow]:
+    """The changes in their order; an update stands where its new row does."""
+    old = [image for image in found if image.kind == PREIMAGE]
+    new = [image for image in found if image.kind == POSTIMAGE]
+    pairs = pairing(_places(old), _places(new)) if old and new else {}
+    of_new = {id(new[at]): old[of] for at, of in pairs.items() if new[at].version == old[of].version}
+    taken = set(map(id, of_new.values()))
+    for image in found:
+        if image.kind in ("insert", POSTIMAGE):
+            before = of_new.get(id(image))
+            kind = image.kind if before is None else "update"
+            yield ChangedRow(kind, image.version, None if before is None else before.values, image.values)
+        elif id(image) not in taken:
+            yield ChangedRow(image.kind, image.version, image.values, None)
+
+
+def _places(images: Sequence[_Image]) -> list[tuple[RowId, str]]:
+    return [(image.row_id, image.file) for image in images if image.row_id is not None]
+
+
+def pairs_of_updates(
+    engines: StatementEngines,
+    files_of: FilesOf,
+    plan: QueryPlan,
+    old: Sequence[tuple[RowId, str]],
+    new: Sequence[tuple[RowId, str]],
+) -> Mapping[int, int]:
+    """The pairing of the rows of a table. The plan is that of a query of this table alone."""
+    table = plan.scans[0].table
+    view, release = engines.transactions.hold_snapshot(plan)
+    try:
+        files = files_of(table.location)
+        content = table_content(table, view.metastore, files, view=view, counts_rows=False)
+        stored = StoredDirectories(content, files, replace(engines.spark.footers, copies=OriginalFiles()))
+        events = EventFiles(stored)
+        pairs = RowPairs(events, {})
+        positions = {stored.place_of(*each): at for at, each in enumerate(old)}
+        places = {stored.place_of(*each): at for at, each in enumerate(new)}
+        copies: dict[RowPlace, list[Any]] = {}
+        for row in events.rows(places):
+            copies.setdefault(row.place, []).append(row)
+        before = {at: pairs.before(copies[place]) for place, at in places.items() if place in copies}
+        return {at: positions[b] for at, b in before.items() if isinstance(b, RowPlace) and b in positions}
+    finally:
+        release()
