@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from acidsql.acid.object_names import table_of
-from acidsql.arrow.queries import changes_item, table_item
+from acidsql.arrow.queries import table_item
 from acidsql.compactor.background import Background
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
@@ -24,6 +24,7 @@ from acidsql.ddl.table_lookup import TableLookup
 from acidsql.engines.compaction_engines import CompactionEngines
 from acidsql.engines.statement_engines import StatementEngines
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.frame_api.change_items import ChangeOptionArguments, changes_item
 from acidsql.frame_api.frame_statements import FrameStatements
 from acidsql.grammar import statements as s
 from acidsql.grammar.nesting_depth import depth_limited
@@ -474,13 +475,31 @@ class Session(FrameStatements, SessionInspection):
         """
         return self.sql(f"SELECT * FROM {table_item(name, version, timestamp)}")
 
-    def changes(self, name: str, from_version: int, to_version: int | None = None) -> DataFrame:
-        """The rows that the writes of some versions inserted, deleted and updated (`CHANGES FROM VERSION`).
+    def changes(
+        self,
+        name: str,
+        from_version: int | None = None,
+        to_version: int | None = None,
+        *,
+        from_timestamp: str | None = None,
+        to_timestamp: str | None = None,
+        deduplication_mode: str | None = None,
+        compute_updates: bool = False,
+        row_id: str | Sequence[str] = (),
+    ) -> DataFrame:
+        """The rows that some writes inserted, deleted and updated (`CHANGES FROM VERSION`, `CHANGES FROM TIMESTAMP`).
 
         Args:
             name: The table.
             from_version: The write ID of the first version whose changes are wanted.
             to_version: The write ID of the last one; None for the newest.
+            from_timestamp: In place of versions, the first moment of the commits whose changes are wanted, as for
+                `table`.
+            to_timestamp: The last moment; None for now.
+            deduplication_mode: `netChanges` for at most one change of a row in the range: what came and went in it is
+                left out. The default, `dropCarryovers`, and `none` give the changes of each write.
+            compute_updates: Whether an old and a new row with equal values in `row_id` are an update.
+            row_id: The columns that identify a row of the table, for `compute_updates`.
 
         Returns:
             The table's columns, and behind them `_change_type`, which is insert, delete, update_preimage or
@@ -495,7 +514,9 @@ class Session(FrameStatements, SessionInspection):
         >>> session.changes("employee", 1).count()
         3
         """
-        return self.sql(f"SELECT * FROM {changes_item(name, from_version, to_version)}")
+        options = ChangeOptionArguments(deduplication_mode, compute_updates, row_id)
+        item = changes_item(name, (from_version, to_version), (from_timestamp, to_timestamp), options)
+        return self.sql(f"SELECT * FROM {item}")
 
     def read_arrow(
         self, name: str, columns: Sequence[str] | None = None, where: str | None = None, version: int | None = None
