@@ -54,7 +54,7 @@ class WriteSet:
         if found is None:
             return None
         highest, missing = int(found[1]), frozenset(map(int, found[2].split(","))) if found[2] else frozenset()
-        return cls(highest, missing) if all(0 < each < highest for each in missing) else None
+        return cls(highest, missing) if all(0 < each <= highest for each in missing) else None
 
     def __str__(self) -> str:
         return f"{self.highest}:{','.join(map(str, sorted(self.missing)))}"

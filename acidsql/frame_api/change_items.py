@@ -53,3 +53,10 @@ def changes_item(
     else:
         bounds = [f"TIMESTAMP {sql_string(str(time))}" for time in (start, end) if time is not None]
     return f"{named_table(name)} CHANGES FROM {' TO '.join(bounds)}{options.sql()}"
+
+
+def check_no_range(versions: tuple[int | None, int | None], timestamps: tuple[str | None, str | None]) -> None:
+    """Raises INVALID_PARAMETER for a range beside the name of a reader."""
+    if any(bound is not None for bound in (*versions, *timestamps)):
+        reason = "a reader goes on where it stopped: leave out the versions and times"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, name="since", reason=reason)
