@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from acidsql.acid.object_names import table_of
-from acidsql.arrow.queries import changes_item, table_item
+from acidsql.acid.table import Table
+from acidsql.arrow.queries import table_item
 from acidsql.compactor.background import Background
 from acidsql.compactor.service import Compactor
 from acidsql.ddl.plan_runner import Ddl
@@ -24,6 +25,7 @@ from acidsql.ddl.table_lookup import TableLookup
 from acidsql.engines.compaction_engines import CompactionEngines
 from acidsql.engines.statement_engines import StatementEngines
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.frame_api.change_items import ChangeOptionArguments, changes_item, check_no_range
 from acidsql.frame_api.frame_statements import FrameStatements
 from acidsql.grammar import statements as s
 from acidsql.grammar.nesting_depth import depth_limited
@@ -51,6 +53,7 @@ from acidsql.request import Request
 from acidsql.session_inspection import SessionInspection
 from acidsql.spark.engine import Engine
 from acidsql.statements.absent_warehouse import check_warehouse, with_note_on_absence
+from acidsql.statements.change_readers import ChangeReaders
 from acidsql.statements.dispatch import StatementDispatch
 from acidsql.statements.log import check_variables, logged
 from acidsql.statements.plans import StatementPlans
@@ -148,7 +151,8 @@ class Session(FrameStatements, SessionInspection):
         lookup = TableLookup.waiting(self._transactions, engine.files)
         self._plans = StatementPlans(engine, self._engines, ddl, lookup, self._settings.values)
         self.stream_claims = StreamClaims(self._transactions)
-        """The claims of the streaming queries that write through this session."""
+        """The claims of the streaming queries that write through this session, and of its readers of changes."""
+        self._readers = ChangeReaders(self._metastore, self.stream_claims, self._engines.transactions, self._plans)
         of_shared_tables = Transactions(metastore, self._settings.patience)
         self.compactor = Compactor(
             CompactionEngines(engine, self._settings.values), of_shared_tables, self._settings.values
@@ -474,13 +478,35 @@ class Session(FrameStatements, SessionInspection):
         """
         return self.sql(f"SELECT * FROM {table_item(name, version, timestamp)}")
 
-    def changes(self, name: str, from_version: int, to_version: int | None = None) -> DataFrame:
-        """The rows that the writes of some versions inserted, deleted and updated (`CHANGES FROM VERSION`).
+    def changes(
+        self,
+        name: str,
+        from_version: int | None = None,
+        to_version: int | None = None,
+        *,
+        from_timestamp: str | None = None,
+        to_timestamp: str | None = None,
+        since: str | None = None,
+        deduplication_mode: str | None = None,
+        compute_updates: bool = False,
+        row_id: str | Sequence[str] = (),
+    ) -> DataFrame:
+        """The rows that some writes inserted, deleted and updated (`CHANGES FROM VERSION`, `CHANGES FROM TIMESTAMP`).
 
         Args:
             name: The table.
             from_version: The write ID of the first version whose changes are wanted.
             to_version: The write ID of the last one; None for the newest.
+            from_timestamp: In place of versions, the first moment of the commits whose changes are wanted, as for
+                `table`.
+            to_timestamp: The last moment; None for now.
+            since: In place of a range, the name of a reader: the changes begin where this reader stopped. The first
+                time they are all rows, as insertions. In a `transaction`, its commit moves the place of the reader to
+                the end of the changes; a transaction reads the changes of one reader. Elsewhere the place stays.
+            deduplication_mode: `netChanges` for at most one change of a row in the range: what came and went in it is
+                left out. The default, `dropCarryovers`, and `none` give the changes of each write.
+            compute_updates: Whether an old and a new row with equal values in `row_id` are an update.
+            row_id: The columns that identify a row of the table, for `compute_updates`.
 
         Returns:
             The table's columns, and behind them `_change_type`, which is insert, delete, update_preimage or
@@ -489,13 +515,45 @@ class Session(FrameStatements, SessionInspection):
 
         Raises:
             AcidSqlError: TABLE_NOT_FOUND; INVALID_PARAMETER for versions that the table does not have;
-                NOT_ENOUGH_HISTORY where the version before the changes cannot be read any more (see `table`); and
-                NOT_YET_SUPPORTED for a view.
+                NOT_ENOUGH_HISTORY where the version before the changes cannot be read any more (see `table`);
+                NOT_YET_SUPPORTED for a view; and for a reader STREAM_IN_USE while another one of its name is in a
+                transaction.
 
         >>> session.changes("employee", 1).count()
         3
+        >>> with session.transaction():
+        ...     session.changes("employee", since="copy").count()
+        3
+        >>> session.changes("employee", since="copy").count()
+        0
         """
-        return self.sql(f"SELECT * FROM {changes_item(name, from_version, to_version)}")
+        options = ChangeOptionArguments(deduplication_mode, compute_updates, row_id)
+        versions, timestamps = (from_version, to_version), (from_timestamp, to_timestamp)
+        if since is None:
+            return self.sql(f"SELECT * FROM {changes_item(name, versions, timestamps, options)}")
+        check_no_range(versions, timestamps)
+        with self._uses.use(), self._telling_absence():
+            item = self._readers.item(self._catalog_table(name), since, options.sql())
+        try:
+            return self.sql(f"SELECT * FROM {item}")
+        except AcidSqlError as error:
+            if error.condition != Condition.NOT_ENOUGH_HISTORY.name:
+                raise
+            hint = f"forget_changes({name!r}, {since!r}) lets the reader begin anew, with all rows."
+            raise error.with_hint(hint) from error.__cause__
+
+    def forget_changes(self, name: str, since: str) -> None:
+        """Forgets where a reader of changes stopped, so that it begins anew with all rows.
+
+        Raises TABLE_NOT_FOUND, STREAM_IN_USE while the reader is in a transaction, and IN_TRANSACTION.
+
+        >>> session.forget_changes("employee", since="copy")
+        """
+        with self._uses.use(), self._telling_absence():
+            self._readers.forget(self._catalog_table(name), since)
+
+    def _catalog_table(self, name: str) -> Table:
+        return self._metastore.table(*table_of(name, self.database))
 
     def read_arrow(
         self, name: str, columns: Sequence[str] | None = None, where: str | None = None, version: int | None = None

@@ -14,6 +14,7 @@ from acidsql.compactor.http_endpoint import LOCAL
 from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.frame_api.change_items import ChangeOptionArguments, changes_item
 from acidsql.grammar.nesting_depth import depth_limited
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.transactions import Transactions
@@ -160,8 +161,9 @@ class SessionInspection(ABC):
         >>> changes.inserted, changes.rows[0].change, changes.rows[0].new
         (3, 'insert', (1, 'Jerry', 5000))
         """
+        item = changes_item(name, (from_version, to_version), (None, None), ChangeOptionArguments())
         with self._uses.use(), depth_limited(), self._telling_absence():
-            return self._dispatch.row_changes(name, from_version, to_version, limit)
+            return self._dispatch.row_changes(name, item, limit)
 
     # -- the service
 

@@ -62,7 +62,11 @@ _NULLS = "nulls"
 _SOURCE = "source"
 CHANGES = "CHANGES"
 """The name of an exp.Version that stands for the changes of a range of versions. Its expression is an exp.Tuple of the
-first and the last version, each an exp.Version; the last one may be missing."""
+first and the last version, each an exp.Version whose kind is INCLUSIVE or EXCLUSIVE, and of the options, each an
+exp.Property; the last version may be missing."""
+EXCLUSIVE = "EXCLUSIVE"
+"""The kind of a bound of CHANGES that is not part of the range."""
+_BOUND_WORDS = {"VERSION": "VERSION", "SYSTEM_VERSION": "VERSION", "TIMESTAMP": "TIMESTAMP", "SYSTEM_TIME": "TIMESTAMP"}
 _FETCHES_DELETED = "fetches_deleted"
 _DELETED_ROWS = "acid.fetch.deleted.rows"
 _ESCAPES = str.maketrans(
@@ -242,10 +246,12 @@ class AcidSqlParser(SparkParser):
         first = self._curr
         if not self._match_text_seq(*CHANGES_WORDS):
             return self._parse_as_of()
-        bounds = [self._parse_version_bound()]
+        bounds = [self._parse_version_bound("VERSION or TIMESTAMP after FROM of CHANGES")]
         if self._match_text_seq("TO"):
-            bounds.append(self._parse_version_bound())
-        changes = self.expression(exp.Version(this=CHANGES, kind="FROM", expression=exp.Tuple(expressions=bounds)))
+            kind = bounds[0].name
+            bounds.append(self._parse_version_bound(f"{kind} after TO of CHANGES FROM {kind}", kind))
+        parts = exp.Tuple(expressions=[*bounds, *self._parse_change_options()])
+        changes = self.expression(exp.Version(this=CHANGES, kind="FROM", expression=parts))
         changes.meta["start"], changes.meta["end"] = first.start, self._prev.end
         return changes
 
@@ -265,14 +271,34 @@ class AcidSqlParser(SparkParser):
         version.meta["start"], version.meta["end"] = first.start, self._prev.end
         return version
 
-    def _parse_version_bound(self) -> exp.Version:
-        if not self._match_texts(("VERSION", "TIMESTAMP")):
-            self.raise_error("expected VERSION after FROM and TO of CHANGES")
-        kind = self._prev.text.upper()
+    def _parse_version_bound(self, expected: str, wanted: str | None = None) -> exp.Version:
+        kind = None if self._curr is None else _BOUND_WORDS.get(self._curr.text.upper())
+        if kind is None or (wanted is not None and kind != wanted):
+            self.raise_error(f"expected {expected}")
+        self._advance()
         point = self._parse_bitwise()
         if point is None:
             self.raise_error(f"a value is missing after {kind}")
-        return self.expression(exp.Version(this=kind, kind="AS OF", expression=point))
+        is_given = self._match_texts(("INCLUSIVE", EXCLUSIVE))
+        side = self._prev.text.upper() if is_given else "INCLUSIVE"
+        return self.expression(exp.Version(this=kind, kind=side, expression=point))
+
+    def _parse_change_options(self) -> list[exp.Property]:
+        """`WITH ('key' = 'value', ..)` behind the versions of CHANGES."""
+        if not self._match_text_seq("WITH", "("):
+            return []
+        options = self._parse_csv(self._parse_change_option)
+        if not options or not self._match(TokenType.R_PAREN):
+            self.raise_error("expected an option, 'key' = 'value', after WITH of CHANGES")
+        return options
+
+    def _parse_change_option(self) -> exp.Property:
+        key = self._parse_string() or self._parse_var(any_token=True)
+        if key is not None and self._match(TokenType.EQ):
+            value = self._parse_string() or self._parse_boolean() or self._parse_number()
+            if value is not None:
+                return self.expression(exp.Property(this=exp.Literal.string(key.name), value=value))
+        raise MisreadError("expected an option, 'key' = 'value', after WITH of CHANGES", self._index)
 
     def _parse_joins(self, alias_tokens: Collection[TokenType] | None = None) -> Iterator[exp.Join]:
         # After a joined table without ON, sqlglot reads the following joins in case its ON comes after them
@@ -479,8 +505,15 @@ class AcidSqlGenerator(SparkGenerator):
     def version_sql(self, expression: exp.Version) -> str:
         if expression.name != CHANGES:
             return super().version_sql(expression)
-        bounds = (f"{bound.name} {self.sql(bound, 'expression')}" for bound in expression.expression.expressions)
-        return f"CHANGES FROM {' TO '.join(bounds)}"
+        parts = expression.expression.expressions
+        bounds = (
+            f"{bound.name} {self.sql(bound, 'expression')}{f' {EXCLUSIVE}' if bound.args['kind'] == EXCLUSIVE else ''}"
+            for bound in parts
+            if isinstance(bound, exp.Version)
+        )
+        options = (f"{self.sql(o, 'this')} = {self.sql(o, 'value')}" for o in parts if isinstance(o, exp.Property))
+        with_options = f" WITH ({', '.join(found)})" if (found := list(options)) else ""
+        return f"CHANGES FROM {' TO '.join(bounds)}{with_options}"
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
         # sqlglot would write a JOIN without ON as a comma, which binds less tightly than the JOINs after it.

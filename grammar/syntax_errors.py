@@ -73,7 +73,7 @@ _CLAUSES = [
 _BY_WORDS = frozenset({"GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE"})
 _BEFORE_NAMES = frozenset({"FROM", "JOIN", "INTO", "TABLE", "UPDATE", "USING", ".", "AS", ",", "("})
 _MOST_SHOWN = 5
-_CHANGES = [(*CHANGES_WORDS, kind) for kind in ("VERSION", "TIMESTAMP")]
+_CHANGES = [(*CHANGES_WORDS, kind) for kind in ("VERSION", "SYSTEM_VERSION", "TIMESTAMP", "SYSTEM_TIME")]
 
 
 def syntax_error(lexed: Lexed, index: int, accepted: Iterable[str], previous: int) -> AcidSqlError:

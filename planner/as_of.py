@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Final
+from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
 from sqlglot import exp
@@ -18,7 +18,10 @@ ASSUME_NO_DROPS: Final = "acidsql.history.assume.no.dropped.partitions"
 """Setting: whether no partition was dropped where the metastore does not tell."""
 
 _DATE: Final = len("2026-11-01")
-_TIME: Final = re.compile(r"\b(?:timestamp|system_time)\s+as\s+of\b", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"\b(?:timestamp|system_time)\s+as\s+of\b|\bchanges\s+from\s+(?:timestamp|system_time)\b", re.I
+)
+_WRITE_SET: Final = re.compile(r"(\d{1,18}):(\d{1,18}(?:,\d{1,18})*)?", re.ASCII)
 _OFFSET: Final = re.compile(r"(?:UTC|GMT|UT|Z)?(?:([+-])(\d{1,2})(?::?(\d{2}))?)?")
 """The names of time zones that have an offset in the place of rules (java.time.ZoneId.of)."""
 _TIMES: Final = (
@@ -31,18 +34,48 @@ _TIMES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class AsOf:
-    """A version of a table: the write ID up to which its writes are read, or the time up to which they were committed.
-    A time has an offset."""
+class WriteSet:
+    """A version of a table that is not all writes up to one: those up to `highest` without `missing`, which committed
+    later. A statement writes it as a text.
 
-    point: int | datetime
+    >>> str(WriteSet(9, frozenset({5, 7}))), str(WriteSet(9))
+    ('9:5,7', '9:')
+    >>> WriteSet.of_text("9:5") == WriteSet(9, frozenset({5})), WriteSet.of_text("9"), WriteSet.of_text("5:9")
+    (True, None, None)
+    """
+
+    highest: int
+    missing: frozenset[int] = frozenset()
+
+    @classmethod
+    def of_text(cls, text: str) -> WriteSet | None:
+        """The set that a text is; None for another text."""
+        found = _WRITE_SET.fullmatch(text)
+        if found is None:
+            return None
+        highest, missing = int(found[1]), frozenset(map(int, found[2].split(","))) if found[2] else frozenset()
+        return cls(highest, missing) if all(0 < each <= highest for each in missing) else None
+
+    def __str__(self) -> str:
+        return f"{self.highest}:{','.join(map(str, sorted(self.missing)))}"
+
+
+Point: TypeAlias = "int | WriteSet | datetime"
+"""What a statement names as a version: a write ID, a set of writes, or a time, which has an offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """A version of a table: the write ID up to which its writes are read, a set of writes, or the time up to which they
+    were committed."""
+
+    point: Point
     assumes_no_drops: bool = False
     """Whether the user says that no partition was dropped of which the metastore does not tell."""
     span: Span | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        kind = "VERSION" if isinstance(self.point, int) else "TIMESTAMP"
-        return f"{kind} AS OF {self.point}"
+        return f"{kind_of(self.point)} AS OF {shown(self.point)}"
 
     def refused(self, reason: str) -> AcidSqlError:
         """INVALID_PARAMETER for a version that cannot be read."""
@@ -56,9 +89,28 @@ def invalid(reason: str, span: Span | None) -> AcidSqlError:
 
 def as_of(node: exp.Version, source: str, zone: str, *, assumes_no_drops: bool) -> AsOf:
     """What a node of the tree names. A time without an offset is one in the zone. Raises INVALID_PARAMETER."""
-    value, span = node.expression, place_of(node, source)
-    point = write_id_of(value, span) if node.name == "VERSION" else _time(value, span, zone)
-    return AsOf(point, assumes_no_drops, span)
+    span = place_of(node, source)
+    return AsOf(point_of(node, span, zone), assumes_no_drops, span)
+
+
+def kind_of(point: Point) -> str:
+    """The word before a point in a statement."""
+    return "TIMESTAMP" if isinstance(point, datetime) else "VERSION"
+
+
+def shown(point: Point) -> str:
+    """A point as a statement writes it, but a time as it is."""
+    return f"'{point}'" if isinstance(point, WriteSet) else str(point)
+
+
+def point_of(node: exp.Version, span: Span | None, zone: str) -> Point:
+    """The version or the time that a node names. Raises INVALID_PARAMETER."""
+    value = node.expression
+    if node.name != "VERSION":
+        return _time(value, span, zone)
+    if isinstance(value, exp.Literal) and value.is_string and (found := WriteSet.of_text(value.name)) is not None:
+        return found
+    return write_id_of(value, span)
 
 
 def place_of(node: exp.Version, source: str) -> Span | None:
@@ -81,7 +133,7 @@ def write_id_of(value: exp.Expr, span: Span | None) -> int:
 
 
 def names_a_time(text: str) -> bool:
-    """Whether a statement may read a table as of a time, so that the planner needs the time zone of the session.
+    """Whether a statement may name a time behind a table, so that the planner needs the time zone of the session.
 
     >>> names_a_time("SELECT * FROM t FOR SYSTEM_TIME\nAS OF '2026-11-01'"), names_a_time("SELECT time AS of FROM t")
     (True, False)

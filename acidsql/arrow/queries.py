@@ -24,27 +24,23 @@ def table_item(name: str, version: int | None = None, timestamp: str | None = No
     if version is not None and timestamp is not None:
         reason = "a table is read at a version or at a time, not at both"
         raise AcidSqlError(Condition.INVALID_PARAMETER, name="version", reason=reason)
-    table = _table(name)
+    table = named_table(name)
     if timestamp is not None:
         return f"{table} TIMESTAMP AS OF {sql_string(str(timestamp))}"
     if version is None:
         return table
-    return f"{table} VERSION AS OF {_write_id(version, 'version')}"
+    return f"{table} VERSION AS OF {write_id_argument(version, 'version')}"
 
 
-def changes_item(name: str, first: int, last: int | None) -> str:
-    """A FROM item: the changes of the table of this name, between two versions. Raises INVALID_PARAMETER."""
-    until = "" if last is None else f" TO VERSION {_write_id(last, 'to_version')}"
-    return f"{_table(name)} CHANGES FROM VERSION {_write_id(first, 'from_version')}{until}"
-
-
-def _table(name: str) -> str:
+def named_table(name: str) -> str:
+    """The name of a table, quoted. Raises INVALID_PARAMETER."""
     if not isinstance(name, str):
         raise AcidSqlError(Condition.INVALID_PARAMETER, name="name", reason=f"{name!r} is not a table's name")
     return ".".join(_quoted(part) for part in name.replace("`", "").split("."))
 
 
-def _write_id(version: int, argument: str) -> int:
+def write_id_argument(version: int, argument: str) -> int:
+    """The value of an argument that is a write ID. Raises INVALID_PARAMETER."""
     if not isinstance(version, int) or isinstance(version, bool):
         raise AcidSqlError(Condition.INVALID_PARAMETER, name=argument, reason=f"{version!r} is not a write ID")
     return version

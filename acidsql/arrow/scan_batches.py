@@ -180,6 +180,8 @@ def few_changes(bound: BoundScan, footers: FooterCache, time_zone: str, most_sea
     """
     scan = bound.scan
     columns = {c.name: parse_type(c.type) for c in scan.table.all_columns} | CHANGE_COLUMNS
+    if scan.changes is None or scan.changes.compares_rows:
+        return None
     if scan.table.file_format != "orc" or any(is_complex(kind) or has_instant(kind) for kind in columns.values()):
         return None
     try:

@@ -213,11 +213,25 @@ def _behind_version(tokens: list[_Token]) -> list[_Token]:
     """The tokens without the VERSION AS OF or CHANGES FROM that they begin with: an alias follows it."""
     words = [token.upper for token in tokens]
     if words[:2] == ["CHANGES", "FROM"]:
-        rest = _behind_value(tokens, 3)
-        return _behind_value(rest, 2) if rest and rest[0].upper == "TO" else rest
+        rest = _behind_side(_behind_value(tokens, 3))
+        rest = _behind_side(_behind_value(rest, 2)) if rest and rest[0].upper == "TO" else rest
+        return _behind_options(rest)
     length = 3 if words[1:3] == ["AS", "OF"] and words[0] in _VERSIONS else 0
     length = 4 if words[:1] == ["FOR"] and words[2:4] == ["AS", "OF"] else length
     return _behind_value(tokens, length) if length else tokens
+
+
+def _behind_side(tokens: list[_Token]) -> list[_Token]:
+    """The tokens behind the INCLUSIVE or EXCLUSIVE that they may begin with."""
+    return tokens[1:] if tokens and tokens[0].upper in ("INCLUSIVE", "EXCLUSIVE") else tokens
+
+
+def _behind_options(tokens: list[_Token]) -> list[_Token]:
+    """The tokens behind the options in parentheses that they may begin with."""
+    if [token.upper for token in tokens[:2]] != ["WITH", "("]:
+        return tokens
+    end = next((n for n, token in enumerate(tokens) if token.text == ")"), len(tokens))
+    return tokens[end + 1 :]
 
 
 def _behind_value(tokens: list[_Token], length: int) -> list[_Token]:
@@ -290,6 +304,7 @@ def _anything(
     if here.typed and not grammar.is_known and _is_read_table(here.before):
         yield "VERSION AS OF", Kind.KEYWORD
         yield "CHANGES FROM VERSION", Kind.KEYWORD
+        yield "CHANGES FROM TIMESTAMP", Kind.KEYWORD
     if here.typed or grammar.is_known:
         yield from ((keyword, Kind.KEYWORD) for keyword in grammar.keywords)
     if here.typed and not grammar.is_known:

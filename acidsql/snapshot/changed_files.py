@@ -22,6 +22,7 @@ from acidsql.errors import Span
 from acidsql.snapshot.delete_applicability import applicable_delete_files, row_range
 from acidsql.snapshot.earlier_versions import not_enough_history, tells_write_ids
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
+from acidsql.snapshot.version import Version
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.tail import BUCKET_COLUMN, ORIGINAL_TRANSACTION_COLUMN, ROW_ID_COLUMN
 
@@ -32,23 +33,24 @@ KeyBounds: TypeAlias = tuple[Bounds | None, ...]
 """The smallest and the largest write ID, bucket property and row ID of some rows; None where they are not known."""
 
 
-def require_told(table: Table, parts: Sequence[BoundPart], first: WriteId, span: Span | None) -> None:
-    """Checks that each row of the writes from `first` on tells its write. `parts` are those of the last version.
+def require_told(table: Table, parts: Sequence[BoundPart], before: Version, span: Span | None) -> None:
+    """Checks that each row of the writes behind `before` tells its write. `parts` are those of the last version.
 
     Raises NOT_ENOUGH_HISTORY for a directory of several writes whose rows have no write IDs: those of insert-only
     tables, which may have become full ACID since.
     """
     for part in parts:
-        for directory in _since(part.snapshot.deltas, first):
+        for directory in _since(part.snapshot.deltas, before.first_after):
             delta = _delta(directory)
             files = [data.file.path.rpartition("/")[2] for data in directory.files]
             if delta.min_write_id < delta.max_write_id and not tells_write_ids(table, files):
                 hint = "A compaction has merged rows of several writes, which do not tell their write."
-                raise not_enough_history(WriteId(first - 1), directory.name, hint, span)
+                raise not_enough_history(before.write_id, directory.name, hint, span)
 
 
-def changing_writes(parts: Sequence[BoundPart], first: WriteId, writes: ValidWriteIdList) -> frozenset[WriteId]:
-    """The committed write IDs from `first` on that may have changes in the partitions."""
+def changing_writes(parts: Sequence[BoundPart], before: Version, writes: ValidWriteIdList) -> frozenset[WriteId]:
+    """The committed write IDs behind `before` that may have changes in the partitions."""
+    first = before.first_after
     ranges = {
         (max(delta.min_write_id, first), min(delta.max_write_id, writes.high_watermark))
         for part in parts
@@ -56,7 +58,7 @@ def changing_writes(parts: Sequence[BoundPart], first: WriteId, writes: ValidWri
         for delta in map(_delta, _since(directories, first))
     }
     ids = (WriteId(i) for low, high in ranges for i in range(low, high + 1))
-    return frozenset(filter(writes.is_valid, ids))
+    return frozenset(i for i in ids if i not in before and writes.is_valid(i))
 
 
 def deleted_keys(deletes: Sequence[SourceFile]) -> tuple[Bounds | None, ...]:
@@ -67,11 +69,39 @@ def deleted_keys(deletes: Sequence[SourceFile]) -> tuple[Bounds | None, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """The files of the changes that the writes from `first` on made. `bound` is the scan of the last version."""
+    """The files of the changes that the writes behind the version `before` made. `bound` is the scan of the last
+    version."""
 
     bound: BoundScan
-    first: WriteId
+    before: Version
     footers: FooterCache
+
+    @property
+    def first(self) -> WriteId:
+        """The lowest write ID that may have changes."""
+        return self.before.first_after
+
+    def kept(self) -> BoundScan:
+        """The scan of the live rows that the writes inserted. In directories with rows of earlier writes, it has these
+        too."""
+
+        def narrowed(part: BoundPart) -> BoundPart:
+            kept = tuple(_since(part.snapshot.deltas, self.first))
+            return replace(part, snapshot=replace(part.snapshot, base=None, original_files=(), deltas=kept))
+
+        return self._recent(self._narrowed(map(narrowed, self.bound.parts)))
+
+    def deletes_of_earlier_rows(self) -> list[SourceFile]:
+        """The files of the events by which the writes may have deleted rows of `before`. In directories with events of
+        earlier writes, they have these too. Raises MALFORMED_LAYOUT."""
+
+        def narrowed(part: BoundPart) -> BoundPart:
+            kept = tuple(_since(part.snapshot.delete_deltas, self.first))
+            return replace(part, snapshot=replace(part.snapshot, delete_deltas=kept))
+
+        found = applicable_delete_files(self._narrowed(map(narrowed, self.bound.parts)), self.footers)
+        bounds = ((file, key_bounds(file)[0]) for file in found)
+        return [file for file, known in bounds if known is None or known[0] <= self.before.write_id]
 
     def inserted(self, *, by_updates: bool) -> BoundScan:
         """The scan of the rows that the writes inserted, deleted or not: those that UPDATEs inserted, or the others.

@@ -26,18 +26,10 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore
-from acidsql.planner.as_of import AsOf
+from acidsql.planner.as_of import AsOf, WriteSet
+from acidsql.snapshot.version import Version
 from acidsql.snapshot.version_times import committed_at
 from acidsql.storage.file_systems import FilesOf, Listing
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A version of a table: the write ID up to which its writes are read, and the IDs up to it that count as not
-    committed, because they committed later than the moment that the version stands for."""
-
-    write_id: WriteId
-    later: frozenset[WriteId] = frozenset()
 
 
 def resolved_version(
@@ -55,10 +47,11 @@ def resolved_version(
             return Version(*committed_at(metastore, table, as_of.point, files_of))
         except AcidSqlError as error:
             raise (error if error.span or not as_of.span else error.with_span(as_of.span)) from error.__cause__
-    if as_of.point > now.high_watermark:
+    highest = as_of.point.highest if isinstance(as_of.point, WriteSet) else as_of.point
+    if highest > now.high_watermark:
         known = f"the versions 0 to {now.high_watermark} of {table.qualified}"
         raise as_of.refused(f"{as_of.point} is not one of {known}")
-    return Version(WriteId(as_of.point))
+    return Version.of_writes(as_of.point) if isinstance(as_of.point, WriteSet) else Version(WriteId(as_of.point))
 
 
 def write_ids_at(version: Version, now: ValidWriteIdList) -> ValidWriteIdList:

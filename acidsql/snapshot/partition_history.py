@@ -11,8 +11,9 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.catalog import PartitionValues
 from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
 from acidsql.planner.as_of import ASSUME_NO_DROPS, AsOf
-from acidsql.snapshot.earlier_versions import Version, not_enough_history
+from acidsql.snapshot.earlier_versions import not_enough_history
 from acidsql.snapshot.scan_binding import BoundPart
+from acidsql.snapshot.version import Version
 
 _ASSUME = f"SET {ASSUME_NO_DROPS}=true tells that no partition was dropped since, and none came with its files."
 

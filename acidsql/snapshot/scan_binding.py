@@ -19,6 +19,7 @@ from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.committed_lengths import committed_part, is_complete
+from acidsql.snapshot.version import Version
 from acidsql.storage.file_identity import sized
 from acidsql.storage.file_systems import FileSystem, SizedFile
 from acidsql.storage.footer_cache import FooterCache
@@ -84,10 +85,10 @@ class BoundPart:
 
 @dataclass(frozen=True, slots=True)
 class BoundChanges:
-    """The changes of the writes from `first` on, up to the snapshot of the scan. `times` has the times of their
-    commits, as far as they are known."""
+    """The changes of the writes that the snapshot of the scan has and the version `before` has not. `times` has the
+    times of their commits, as far as they are known."""
 
-    first: WriteId
+    before: Version
     times: Mapping[WriteId, datetime]
 
 

@@ -13,7 +13,7 @@ from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
+from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.planner.as_of import AsOf
 from acidsql.planner.change_range import ChangeRange
@@ -22,13 +22,14 @@ from acidsql.planner.plan import Scan
 from acidsql.snapshot.change_ranges import versions_of
 from acidsql.snapshot.changed_files import changing_writes, require_told
 from acidsql.snapshot.commit_times import commit_times
-from acidsql.snapshot.earlier_versions import History, Version, resolved_version, write_ids_at
+from acidsql.snapshot.earlier_versions import History, resolved_version, write_ids_at
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.replaced_files import keeping_bases
 from acidsql.snapshot.scan_binding import BoundChanges, BoundPart, BoundScan
+from acidsql.snapshot.version import Version
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
 from acidsql.tracing import Phase, current, phase
 
@@ -114,15 +115,16 @@ class StatementSnapshots:
         now = latest.now if latest is not None else None
         if now is None and scan.table.is_transactional:
             now = self._view.write_ids(scan.table)
-        as_of = scan.as_of if scan.changes is None else scan.changes.before
-        if as_of is None or now is None:
+        if scan.version is None or now is None:
             return _Read(now, now)
-        if scan.changes is None:
-            version = resolved_version(as_of, self._view.metastore, scan.table, now, self._files_of)
-            versions: tuple[Version, ...] = (version,)
+        metastore = self._view.metastore
+        if isinstance(scan.version, AsOf):
+            as_of = scan.version
+            versions: tuple[Version, ...] = (resolved_version(as_of, metastore, scan.table, now, self._files_of),)
         else:
-            versions = versions_of(scan.changes, scan.table, now)
-        made = self._view.metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
+            versions = versions_of(scan.version, metastore, scan.table, now, self._files_of)
+            as_of = scan.version.before(versions[0].write_id)
+        made = metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
         return _Read(write_ids_at(versions[-1], now), now, versions, as_of, came_later(versions[-1], made or ()))
 
     def _changes(
@@ -130,10 +132,10 @@ class StatementSnapshots:
     ) -> BoundChanges | None:
         if read.writes is None:
             return None
-        first = WriteId(changes.first)
-        require_told(table, parts, first, changes.span)
-        writes = changing_writes(parts, first, read.writes)
-        return BoundChanges(first, commit_times(self._view.metastore, table, writes))
+        before = read.versions[0]
+        require_told(table, parts, before, changes.span)
+        writes = changing_writes(parts, before, read.writes)
+        return BoundChanges(before, commit_times(self._view.metastore, table, writes))
 
     def _check_partitions(self, scan: Scan, as_of: AsOf, version: Version, parts: Sequence[BoundPart]) -> None:
         """Partitions are dropped while others are read, so the metastore is asked after they were listed."""

@@ -258,15 +258,15 @@ class StatementDispatch:
         assert isinstance(plan, QueryPlan)
         return found_histories(self.engines, self.engine.files, plan, query, wanted, limit)
 
-    def row_changes(self, name: str, first: int, last: int | None, limit: int | None) -> RowChanges:
-        """The changes of some versions, at most `limit`. Raises what `row_changes` raises."""
+    def row_changes(self, name: str, item: str, limit: int | None) -> RowChanges:
+        """The changes of a table that a FROM item gives, at most `limit`. Raises what `row_changes` raises."""
 
         def pairing(old: Sequence[tuple[RowId, str]], new: Sequence[tuple[RowId, str]]) -> Mapping[int, int]:
             plan = self.plans.plan(arrow_query(name, ROW_COLUMNS, None))
             assert isinstance(plan, QueryPlan)
             return pairs_of_updates(self.engines, self.engine.files, plan, old, new)
 
-        return row_changes(self._query, pairing, name, first, last, limit)
+        return row_changes(self._query, pairing, item, limit)
 
     def _scanned(self, plan: QueryPlan) -> ScanResult | None:
         """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table

@@ -10,7 +10,6 @@ from typing import Any, Final, TypeAlias
 from acidsql.acid.row_id import RowId
 from acidsql.arrow.history.row_pairs import RowPairs
 from acidsql.arrow.history.stored_events import EventFiles
-from acidsql.arrow.queries import changes_item
 from acidsql.engines.statement_engines import StatementEngines
 from acidsql.planner.change_range import CHANGE_COLUMNS
 from acidsql.planner.plan import QueryPlan
@@ -66,11 +65,8 @@ Pairing: TypeAlias = Callable[[Sequence[tuple[RowId, str]], Sequence[tuple[RowId
 """For some new rows of updates, the positions of the old ones. A row is given by its row__id and INPUT__FILE__NAME."""
 
 
-def row_changes(
-    query: Callable[[str], QueryResult], pairing: Pairing, name: str, first: int, last: int | None, limit: int | None
-) -> RowChanges:
-    """The changes of the versions from `first` to `last`, at most `limit`. Raises what `session.changes` raises."""
-    item = changes_item(name, first, last)
+def row_changes(query: Callable[[str], QueryResult], pairing: Pairing, item: str, limit: int | None) -> RowChanges:
+    """The changes that a FROM item gives, at most `limit`. Raises what `session.changes` raises."""
     order = "ORDER BY _commit_version, row__id"
     result = query(f"SELECT *, row__id, INPUT__FILE__NAME FROM {item} {order}")
     try:

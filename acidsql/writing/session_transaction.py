@@ -35,6 +35,8 @@ class SessionTransaction:
         self._transactions = transactions
         self._readers = readers
         self.current: SharedTransaction | None = None
+        self.at_end: list[Callable[[], None]] = []
+        """What is called when the transaction has ended, in one way or the other."""
         self._lock = threading.RLock()
 
     @contextmanager
@@ -107,6 +109,7 @@ class SessionTransaction:
                 raise
             finally:
                 self._readers.end_guard(shared.guard)
+                self._call_at_end()
             return shared.write.id
 
     def rollback(self) -> TxnId:
@@ -121,6 +124,12 @@ class SessionTransaction:
             self._transactions.abort(shared.write.opened)
         finally:
             self._readers.end_guard(shared.guard)
+            self._call_at_end()
+
+    def _call_at_end(self) -> None:
+        waiting, self.at_end = self.at_end, []
+        for call in waiting:
+            call()
 
     def _end(self, operation: str) -> SharedTransaction:
         if self.current is None:

@@ -333,10 +333,13 @@ class Binder:
             item = scope.sources.get(alias)
             scan = self._scans.get(views.get(id(item)) or "")
             if scan is not None and isinstance(item, exp.Table):
+                needs_all = scan.changes is not None and scan.changes.compares_rows
                 self._scans[scan.view] = replace(
                     scan,
-                    partition_filter=partition_filter(query, item, scan.table, inherited) if may.partitions else (),
-                    row_filter=row_filter(query, item, scan.table, inherited) if may.rows else (),
+                    partition_filter=partition_filter(query, item, scan.table, inherited)
+                    if may.partitions and not needs_all
+                    else (),
+                    row_filter=row_filter(query, item, scan.table, inherited) if may.rows and not needs_all else (),
                     counted=may.counts and scan.gives_live_rows and only_counts(query, item),
                 )
 

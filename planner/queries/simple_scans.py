@@ -57,7 +57,8 @@ def simple_scan(tree: exp.Query, scans: Sequence[Scan]) -> SimpleScan | None:
         return None
     if item.alias_column_names or item.args.get("joins"):
         return None
-    if scan.with_deleted or scan.is_deleted or scan.place:
+    compares_rows = scan.changes is not None and scan.changes.compares_rows
+    if scan.with_deleted or scan.is_deleted or scan.place or compares_rows:
         return None
     names = _Names(scan, item.alias)
     outputs = list(_outputs(tree.expressions, names))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from acidsql.acid.table import Table
-from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import CHANGES, fetches_deleted, frame_of
 from acidsql.grammar.table_names import table_name, table_nodes
 from acidsql.planner.as_of import ASSUME_NO_DROPS, AsOf, as_of, invalid
-from acidsql.planner.change_range import CHANGE_COLUMNS, ChangeRange, change_range
+from acidsql.planner.change_range import CHANGE_COLUMNS, ROW_ID, ChangeRange, change_range
 from acidsql.planner.plan import Facts
 
 _VERSION = "version"
@@ -29,7 +29,7 @@ def take_versions(tree: exp.Query, facts: Facts, source: str) -> None:
         table = version.parent
         assert isinstance(table, exp.Table)
         if version.name == CHANGES:
-            found: AsOf | ChangeRange = change_range(version, source, assumes_no_drops=assumes)
+            found: AsOf | ChangeRange = change_range(version, source, facts.zone, assumes_no_drops=assumes)
         else:
             found = as_of(version, source, facts.zone, assumes_no_drops=assumes)
         _check(table, found, facts, is_named=id(table) in named)
@@ -70,10 +70,11 @@ def _check(node: exp.Table, found: AsOf | ChangeRange, facts: Facts, *, is_named
     if not relation.is_transactional:
         raise invalid(f"{relation.qualified} is not transactional, so that its writes have no IDs", span)
     if isinstance(found, ChangeRange):
-        _check_changes(node, relation, span)
+        _check_changes(node, relation, found)
 
 
-def _check_changes(node: exp.Table, table: Table, span: Span | None) -> None:
+def _check_changes(node: exp.Table, table: Table, changes: ChangeRange) -> None:
+    span = changes.span
     if fetches_deleted(node):
         raise invalid("the deleted rows of a table have no changes", span)
     taken = next((name for name in table.column_names if name in CHANGE_COLUMNS), None)
@@ -81,3 +82,7 @@ def _check_changes(node: exp.Table, table: Table, span: Span | None) -> None:
         reason = f"{table.qualified} has a column {taken}, which is the name of a column of changes"
         hint = f"ALTER TABLE {table.qualified} CHANGE COLUMN gives the column another name."
         raise AcidSqlError(Condition.INVALID_PARAMETER, span=span, name="version", reason=reason, hint=hint)
+    unknown = next((name for name in changes.options.row_id if name not in table.column_names), None)
+    if unknown is not None:
+        reason = f"{table.qualified} has no column {unknown}"
+        raise AcidSqlError(Condition.INVALID_PARAMETER, span=span, name=ROW_ID, reason=reason)

@@ -9,9 +9,10 @@ import pytest
 
 from acidsql.acid.write_ids import WriteId
 from acidsql.session import Session
-from acidsql.snapshot.earlier_versions import History, Version
+from acidsql.snapshot.earlier_versions import History
 from acidsql.snapshot.readable_versions import ReadableVersions
 from acidsql.snapshot.table_history import directories
+from acidsql.snapshot.version import Version
 from tests.answers import fails, rows
 from tests.support.golden_cases import golden_tables
 

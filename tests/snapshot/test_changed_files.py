@@ -13,6 +13,7 @@ from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteI
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import ChangedFiles, changing_writes, require_told
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
+from acidsql.snapshot.version import Version
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.local_files import LocalFiles
 from tests.answers import fails
@@ -33,7 +34,7 @@ def deltas(found: BoundScan) -> list[str]:
 
 
 def changed(first: int, *parts: BoundPart) -> ChangedFiles:
-    return ChangedFiles(BoundScan(Scan("t@1", TABLE), LocalFiles(), parts), WriteId(first), FooterCache())
+    return ChangedFiles(BoundScan(Scan("t@1", TABLE), LocalFiles(), parts), Version(WriteId(first - 1)), FooterCache())
 
 
 def test_inserted_rows_are_those_of_later_deltas_and_those_of_updates_have_a_delete_delta_beside_them() -> None:
@@ -72,9 +73,9 @@ def test_the_writes_with_changes_are_those_that_are_committed() -> None:
         part("base_0000002", "delta_0000003_0000006_v0000009", "delete_delta_0000003_0000006_v0000009"),
         part("delta_0000007_0000007_0000", "delete_delta_0000009_0000009_0001"),
     ]
-    assert changing_writes(parts, WriteId(4), WRITES) == {4, 6, 7, 9}
-    assert changing_writes(parts, WriteId(8), WRITES) == {9}
-    assert changing_writes([], WriteId(1), WRITES) == frozenset()
+    assert changing_writes(parts, Version(WriteId(3)), WRITES) == {4, 6, 7, 9}
+    assert changing_writes(parts, Version(WriteId(7)), WRITES) == {9}
+    assert changing_writes([], Version(WriteId(0)), WRITES) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,6 @@ def test_rows_of_several_writes_are_refused_where_they_do_not_tell_theirs(
 ) -> None:
     found = [part(directory, file=file)]
     if is_told:
-        require_told(table, found, WriteId(first), None)
+        require_told(table, found, Version(WriteId(first - 1)), None)
     else:
-        fails("NOT_ENOUGH_HISTORY", lambda: require_told(table, found, WriteId(first), None))
+        fails("NOT_ENOUGH_HISTORY", lambda: require_told(table, found, Version(WriteId(first - 1)), None))

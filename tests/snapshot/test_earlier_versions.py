@@ -13,8 +13,9 @@ from acidsql.acid.write_ids import TxnId, ValidTxnList, ValidWriteIdList, WriteI
 from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
 from acidsql.planner.as_of import AsOf
 from acidsql.session import Session
-from acidsql.snapshot.earlier_versions import History, Version, write_ids_at
+from acidsql.snapshot.earlier_versions import History, write_ids_at
 from acidsql.snapshot.partition_history import check_no_drops
+from acidsql.snapshot.version import Version
 from acidsql.storage.file_systems import Listing
 from tests.answers import fails, rows
 

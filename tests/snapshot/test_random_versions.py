@@ -258,25 +258,48 @@ def _check_changes(history: History, names: str, told: str) -> None:
     certain = [each for each in known if each[0] > history.safe]
     chosen = history.chance.sample(certain, min(4, len(certain)))
     if chosen:
-        found = read(session, " UNION ALL ".join(_changes(n, names, *each) for n, each in enumerate(chosen)), by_spark)
+        queries = [_changes(n, names, *each, how) for n, each in enumerate(chosen) for how in HOW]
+        found = read(session, " UNION ALL ".join(queries), by_spark)
         assert found is not None, told
         with spark_alone(session):
-            of_spark = by_spark(session, _changes(0, names, *chosen[0]))
-        assert by_spark(session, _changes(0, names, *chosen[0])) == of_spark, told
+            of_spark = read(session, " UNION ALL ".join(queries), by_spark)
+        assert found == of_spark, told
         for number, (first, last) in enumerate(chosen):
-            assert arrow(session, _changes(None, names, first, last)) == [r[1:] for r in found if r[0] == number], told
-            _check_sum(history, first, last, [row[1:] for row in found if row[0] == number], told)
+            for how in HOW:
+                of_range = [row[2:] for row in found if row[:2] == (number, how)]
+                _check_sum(history, first, last, of_range, told)
+                if how != "by id":
+                    query = _changes(None, names, first, last, how)
+                    assert arrow(session, query) == [row[2:] for row in found if row[:2] == (number, how)], told
+                if how:
+                    _check_net(of_range, told, by_id=how == "by id")
     for first, last in history.chance.sample(known, min(2, len(known))):
-        found = read(session, _changes(0, names, first, last), by_spark)
+        found = read(session, _changes(0, names, first, last, ""), by_spark)
         assert found is not None or first <= history.safe, f"changes {first} to {last} of {told}"
         if found is not None:
-            _check_sum(history, first, last, [row[1:] for row in found], told)
+            _check_sum(history, first, last, [row[2:] for row in found], told)
 
 
-def _changes(number: int | None, names: str, first: int, last: int) -> str:
-    item = f"t CHANGES FROM VERSION {first} TO VERSION {last}"
-    label = "" if number is None else f"{number} n, "
+HOW: Final = {
+    "": "",
+    "net": " WITH ('deduplicationMode' = 'netChanges')",
+    "by id": " WITH ('deduplicationMode' = 'netChanges', 'computeUpdates' = 'true', 'rowId' = 'id')",
+}
+
+
+def _changes(number: int | None, names: str, first: int, last: int, how: str) -> str:
+    item = f"t CHANGES FROM VERSION {first} TO VERSION {last}{HOW[how]}"
+    label = "" if number is None else f"{number} n, '{how}' how, "
     return f"SELECT {label}{names}, _change_type, _commit_version FROM {item}"
+
+
+def _check_net(changes: Rows, told: str, *, by_id: bool) -> None:
+    """A row has at most one old and one new image; where it has both, these are an update if the key tells it."""
+    kinds: dict[object, list[object]] = {}
+    for row in changes:
+        kinds.setdefault(row[0], []).append(row[-2])
+    update = ["update_postimage", "update_preimage"] if by_id else ["delete", "insert"]
+    assert all(sorted(map(str, found)) in (["delete"], ["insert"], update) for found in kinds.values()), told
 
 
 def _check_sum(history: History, first: int, last: int, changes: Rows, told: str) -> None:

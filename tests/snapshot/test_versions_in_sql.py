@@ -16,8 +16,8 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
 from acidsql.planner.as_of import AsOf
 from acidsql.session import Session
-from acidsql.snapshot.earlier_versions import Version
 from acidsql.snapshot.partition_history import check_no_drops
+from acidsql.snapshot.version import Version
 from acidsql.statements.results import ScanResult
 from tests.answers import fails, rows
 

@@ -3,7 +3,7 @@ table also the writes that deleted them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -111,9 +111,13 @@ def deleted_row_ids(files: FileSystem, deletes: Iterable[SourceFile]) -> Deleted
     return DeletedRowIds({key: _sorted(parts) for key, parts in found.items()})
 
 
-def first_deletes(files: FileSystem, deletes: Mapping[int, Sequence[SourceFile]], first: int) -> FirstDeletes:
-    """The first one of the visible delete events of each row whose deleter is not below `first`, from the files of each
-    label. Of two events of one write, the one with the lower label counts. Raises MALFORMED_LAYOUT."""
+def first_deletes(
+    files: FileSystem,
+    deletes: Mapping[int, Sequence[SourceFile]],
+    are_wanted: Callable[[Longs], NDArray[np.bool_]],
+) -> FirstDeletes:
+    """The first one of the visible delete events of each row whose deleters are wanted, from the files of each label.
+    Of two events of one write, the one with the lower label counts. Raises MALFORMED_LAYOUT."""
     found: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
     for label, of_label in deletes.items():
         for file in of_label:
@@ -121,7 +125,7 @@ def first_deletes(files: FileSystem, deletes: Mapping[int, Sequence[SourceFile]]
                 for start, stop in runs(ids):
                     key = (int(ids.write_id[start]), int(ids.bucket[start]))
                     rows, deleters = ids.row[start:stop], deleter[start:stop]
-                    events = np.stack([rows, deleters, np.full(len(rows), label, np.int64)])[:, deleters >= first]
+                    events = np.stack([rows, deleters, np.full(len(rows), label, np.int64)])[:, are_wanted(deleters)]
                     if events.size:
                         found.setdefault(key, []).append(events)
     ids_of, deleters_of, labels_of = {}, {}, {}

@@ -28,6 +28,7 @@ from acidsql.planner.conditions.row_predicates import RowPredicate
 from acidsql.snapshot.changed_files import ChangedFiles
 from acidsql.snapshot.delete_applicability import row_range
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
+from acidsql.snapshot.version import Version
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.values.numpy_arrays import bits, mask_array, number_array, scalar
 
@@ -42,7 +43,8 @@ class PreparedChanges:
     """The files of a scan of changes, all of which can be read: what `PreparedRows` is to a scan of rows."""
 
     bound: BoundScan
-    first: WriteId
+    before: Version
+    """The version to which the changes apply."""
     times: Mapping[WriteId, int]
     """Microseconds on the clocks of the session's time zone at which writes were committed."""
     inserted: Mapping[ChangeType, PreparedRows]
@@ -50,6 +52,8 @@ class PreparedChanges:
     """The files of delete events."""
     holding: PreparedRows | None
     """The rows of the files that may have deleted rows; None without delete events."""
+    is_net: bool
+    """Whether the rows that came and went behind `before` are left out."""
 
     @classmethod
     def of(
@@ -63,22 +67,20 @@ class PreparedChanges:
         """Finds the files. `columns` are those of the table, and COMMIT_TIMESTAMP if it is wanted. Raises what
         `PreparedRows.of` raises."""
         assert bound.changes is not None
-        first = bound.changes.first
+        assert bound.scan.changes is not None
+        before, is_net = bound.changes.before, bound.scan.changes.is_net
         times = _clock_micros(bound.changes.times, time_zone) if COMMIT_TIMESTAMP in columns else {}
         stored = [name for name in columns if name not in CHANGE_COLUMNS]
         rows = replace(bound, scan=replace(bound.scan, changes=None), changes=None)
-        files = ChangedFiles(rows, first, footers)
-        kinds = {ChangeType.INSERT: False, ChangeType.UPDATE_POSTIMAGE: True}
-        inserted = {
-            kind: PreparedRows.of(files.inserted(by_updates=by_updates), footers, stored, predicate, row_ids=True)
-            for kind, by_updates in kinds.items()
-        }
+        files = ChangedFiles(rows, before, footers)
+        scans = {ChangeType.INSERT: files.kept()} if is_net else _insertions(files)
+        inserted = {k: PreparedRows.of(of, footers, stored, predicate, row_ids=True) for k, of in scans.items()}
         deletes: dict[ChangeType, Sequence[SourceFile]] = {}
         if bound.table.is_full_acid:
-            deletes = {k: files.delete_files(by_updates=k is ChangeType.UPDATE_PREIMAGE) for k in _OF_EVENTS}
+            deletes = {ChangeType.DELETE: files.deletes_of_earlier_rows()} if is_net else _deletions(files)
         deleting = [file for of_kind in deletes.values() for file in of_kind]
         found = PreparedRows.of(files.holding(deleting), footers, stored, predicate, row_ids=True) if deleting else None
-        return cls(bound, first, times, inserted, deletes, found)
+        return cls(bound, before, times, inserted, deletes, found, is_net)
 
     @property
     def most_changes(self) -> int:
@@ -98,8 +100,7 @@ class PreparedChanges:
         """The changed rows. `LiveRows.row_ids` are the row IDs of the rows, and `columns` has CHANGE_COLUMNS, too."""
         for kind, prepared in self.inserted.items():
             for rows in prepared.rows():
-                recent = _ids(rows).write_id >= self.first
-                some = rows if recent.all() else _filtered(rows, recent)
+                some = _filtered(rows, self._are_changing(_ids(rows).write_id))
                 if some.count:
                     types = pa.repeat(scalar(kind.value, pa.string()), some.count)
                     yield self._changed(some, types, _ids(some).write_id)
@@ -107,7 +108,9 @@ class PreparedChanges:
             names = pa.concat_arrays([pa.repeat(scalar(kind.value, pa.string()), 1) for kind in _OF_EVENTS])
             deletes = self._first_deletes()
             wanted = replace(self.holding, only={part: of_part.ids for part, of_part in deletes.items()})
-            for rows in wanted.rows():
+            for found in wanted.rows():
+                earlier = ~self._are_changing(_ids(found).write_id) if self.is_net else None
+                rows = found if earlier is None else _filtered(found, earlier)
                 deleters, labels = deletes[rows.file.part].of(_ids(rows))
                 yield self._changed(rows, names.take(number_array(labels, pa.int64())), deleters)
 
@@ -115,9 +118,14 @@ class PreparedChanges:
         """By the number of the partition. The labels are places in _OF_EVENTS."""
         parts: dict[int, dict[int, list[SourceFile]]] = {}
         for label, kind in enumerate(_OF_EVENTS):
-            for file in self.deletes[kind]:
+            for file in self.deletes.get(kind, ()):
                 parts.setdefault(file.part, {}).setdefault(label, []).append(file)
-        return {part: first_deletes(self.bound.files, of_part, self.first) for part, of_part in parts.items()}
+        return {part: first_deletes(self.bound.files, of_part, self._are_changing) for part, of_part in parts.items()}
+
+    def _are_changing(self, write_ids: Longs) -> NDArray[np.bool_]:
+        """The write IDs of writes whose changes are read."""
+        later = write_ids > self.before.write_id
+        return later | np.isin(write_ids, sorted(self.before.later)) if self.before.later else later
 
     def _changed(self, rows: LiveRows, types: Any, versions: Longs) -> LiveRows:
         times = {version: self.times.get(WriteId(version)) for version in np.unique(versions).tolist()}
@@ -138,12 +146,28 @@ class PreparedChanges:
         return replace(rows, columns={**rows.columns, **found})
 
 
+def _insertions(files: ChangedFiles) -> dict[ChangeType, BoundScan]:
+    return {
+        ChangeType.INSERT: files.inserted(by_updates=False),
+        ChangeType.UPDATE_POSTIMAGE: files.inserted(by_updates=True),
+    }
+
+
+def _deletions(files: ChangedFiles) -> dict[ChangeType, Sequence[SourceFile]]:
+    return {
+        ChangeType.DELETE: files.delete_files(by_updates=False),
+        ChangeType.UPDATE_PREIMAGE: files.delete_files(by_updates=True),
+    }
+
+
 def _ids(rows: LiveRows) -> RowIds:
     assert rows.row_ids is not None
     return rows.row_ids
 
 
 def _filtered(rows: LiveRows, mask: NDArray[np.bool_]) -> LiveRows:
+    if mask.all():
+        return rows
     columns = {name: array.filter(mask_array(mask)) for name, array in rows.columns.items()}
     return replace(rows, columns=columns, row_ids=_ids(rows).filtered(mask), positions=rows.positions[mask])
 

@@ -20,10 +20,18 @@ from pyspark.sql import types as t
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.write_ids import WriteId
 from acidsql.grammar.quoting import name_sql, sql_string
-from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION, ChangeType
+from acidsql.planner.change_range import (
+    CHANGE_COLUMNS,
+    CHANGE_TYPE,
+    COMMIT_TIMESTAMP,
+    COMMIT_VERSION,
+    ChangeRange,
+    ChangeType,
+)
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import ChangedFiles, deleted_keys
 from acidsql.snapshot.scan_binding import BoundChanges, BoundScan, SourceFile
+from acidsql.snapshot.version import Version
 from acidsql.spark.catalyst.char_columns import with_char_lengths
 from acidsql.spark.catalyst.gateway import select, where, with_columns
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
@@ -42,6 +50,7 @@ _ROW_ID: Final = ":changed_row_id"
 _PLACE: Final = ":changed_place"
 _TYPE: Final = ":change_type"
 _VERSION: Final = ":change_version"
+_ALL, _OLD, _NEW = ":changes_of_row", ":old_rows", ":new_rows"
 _FIRST_DELETE: Final = ":first_delete"
 _BROADCAST_EVENTS: Final = 1_000_000
 """The largest number of delete events that is broadcast."""
@@ -77,10 +86,14 @@ def changes_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches, tim
     rows = replace(
         bound, scan=replace(scan, changes=None, row_id=_ROW_ID, place=_PLACE, is_deleted=None, with_deleted=False)
     )
-    changes = bound.changes or BoundChanges(WriteId(0), {})
-    found = _Changes(spark, rows, caches, ChangedFiles(rows, changes.first, caches.footers)).frames()
-    timestamp = commit_time_sql(changes.times, time_zone, name_sql(_VERSION))
-    return reduce(DataFrame.unionAll, (_named(frame, scan, timestamp) for frame in found))
+    changes = bound.changes or BoundChanges(Version(WriteId(0)), {})
+    reading = _Changes(spark, rows, caches, ChangedFiles(rows, changes.before, caches.footers))
+    asked = scan.changes
+    frames = reading.net_frames() if asked is not None and asked.is_net else reading.frames()
+    found = reduce(DataFrame.unionAll, (_alike(frame, scan) for frame in frames))
+    if asked is not None and asked.options.row_id:
+        found = _with_updates(found, asked)
+    return _named(found, scan, commit_time_sql(changes.times, time_zone, name_sql(_VERSION)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +118,27 @@ class _Changes:
                 found.append(self._deleted(deletes))
         return found or [self._inserted(INSERT, replace(self.rows, parts=()))]
 
+    def net_frames(self) -> list[DataFrame]:
+        """At least one frame: the rows of the last version that the version before has not, and the rows of that one
+        that the last version has not. What came and went between the two is in none of them."""
+        kept = self.files.kept()
+        found = [self._inserted(INSERT, kept)] if any(part.data_files for part in kept.parts) else []
+        if self.rows.table.is_full_acid and (deletes := self.files.deletes_of_earlier_rows()):
+            deleted = self._deleted({DELETE: deletes})
+            found.append(where(deleted, f"NOT ({self._is_changing(f'{name_sql(_ROW_ID)}.writeid')})"))
+        return found or [self._inserted(INSERT, replace(self.rows, parts=()))]
+
+    def _is_changing(self, write_id: str) -> str:
+        """SQL: whether a write is one of those whose changes are read, from SQL of its write ID."""
+        before = self.files.before
+        late = f" OR {write_id} IN ({', '.join(map(str, sorted(before.later)))})" if before.later else ""
+        return f"{write_id} > {before.write_id}{late}"
+
     def _inserted(self, kind: str, bound: BoundScan) -> DataFrame:
         rows = scan_frame(self.spark, bound, self.caches)
         version = f"{name_sql(_ROW_ID)}.writeid"
         typed = select(rows, ("*", f"{sql_string(kind)} AS {name_sql(_TYPE)}", f"{version} AS {name_sql(_VERSION)}"))
-        return where(typed, f"{name_sql(_VERSION)} >= {self.files.first}")
+        return where(typed, self._is_changing(name_sql(_VERSION)))
 
     def _deleted(self, deletes: Mapping[str, Sequence[SourceFile]]) -> DataFrame:
         """The rows that the events in the files delete. If several events name a row, the first one deletes it."""
@@ -136,7 +165,7 @@ class _Changes:
             for kind, files in deletes.items()
             if files
         )
-        events = where(reduce(DataFrame.unionAll, of_kinds), f"{name_sql(DELETER)} >= {self.files.first}")
+        events = where(reduce(DataFrame.unionAll, of_kinds), self._is_changing(name_sql(DELETER)))
         keys = (WRITE_ID, BUCKET, ROW, PART)
         first = F.min(F.struct(DELETER, _TYPE)).alias(_FIRST_DELETE)
         rows = (events.coalesce(1) if one_task else events).groupBy(*keys).agg(first)
@@ -144,6 +173,35 @@ class _Changes:
         event = name_sql(_FIRST_DELETE)
         columns = [f"{event}.{name_sql(value)} AS {name_sql(name)}" for name, value in values.items()]
         return select(rows, (*map(name_sql, keys), *columns))
+
+
+def _alike(changes: DataFrame, scan: Scan) -> DataFrame:
+    """The columns that all frames of changes have."""
+    names = [*(column.name for column in scan.table.all_columns), _ROW_ID, _TYPE, _VERSION]
+    return select(changes, map(name_sql, (*names, scan.file_name) if scan.file_name else names))
+
+
+def _with_updates(changes: DataFrame, asked: ChangeRange) -> DataFrame:
+    """The changes, of which those that the option rowId makes an update have its types: an old and a new row that have
+    equal values in its columns, alone in the range for net changes, else alone in their write."""
+    kind, version, deleting = name_sql(_TYPE), name_sql(_VERSION), ", ".join(map(sql_string, (DELETE, PREIMAGE)))
+    keys = [*map(name_sql, asked.options.row_id), *(() if asked.is_net else (version,))]
+    same_row = f"OVER (PARTITION BY {', '.join(keys)})"
+    is_old = f"{kind} IN ({deleting})"
+    was_there = f"{is_old} AND {name_sql(_ROW_ID)}.writeid <> {version}"
+    columns = {
+        _ALL: f"count(*) {same_row}",
+        _OLD: f"count_if({was_there}) {same_row}",
+        _NEW: f"count_if(NOT {is_old}) {same_row}",
+    }
+    counted = select(changes, ("*", *(f"{sql} AS {name_sql(name)}" for name, sql in columns.items())))
+    every, old, new = map(name_sql, columns)
+    typed = (
+        f"CASE WHEN {every} = 2 AND {old} = 1 AND {new} = 1"
+        f" THEN if({is_old}, {sql_string(PREIMAGE)}, {sql_string(POSTIMAGE)})"
+        f" WHEN {every} = 1 THEN if({is_old}, {sql_string(DELETE)}, {sql_string(INSERT)}) ELSE {kind} END"
+    )
+    return with_columns(counted, {_TYPE: F.expr(typed)}).drop(*columns)
 
 
 def _named(changes: DataFrame, scan: Scan, timestamp: str) -> DataFrame:

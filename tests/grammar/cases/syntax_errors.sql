@@ -848,7 +848,7 @@ SELECT a FROM t TABLESAMPLE (100M)
 
 SELECT * FROM t CHANGES FROM 5
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near '5': expected VERSION after FROM and TO of CHANGES
+[PARSE_SYNTAX_ERROR] Syntax error near '5': expected VERSION or TIMESTAMP after FROM of CHANGES
 1 | SELECT * FROM t CHANGES FROM 5
   |                              ^
 

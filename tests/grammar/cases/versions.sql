@@ -141,6 +141,40 @@ FROM t CHANGES FROM VERSION 2 TO VERSION 3 x INSERT INTO u SELECT *
 MultiInsert(scanned=t CHANGES FROM VERSION 2 TO VERSION 3 AS x, branches=[Insert(target=u, rows=SELECT *)])
 tables: u t
 
+SELECT * FROM t CHANGES FROM SYSTEM_VERSION 5 EXCLUSIVE TO SYSTEM_VERSION 9 INCLUSIVE WITH ('deduplicationMode' = 'netChanges', computeUpdates = true, rowId = 'id') c
+-->
+Query(tree=SELECT * FROM t CHANGES FROM VERSION 5 EXCLUSIVE TO VERSION 9 WITH ('deduplicationMode' = 'netChanges', 'computeUpdates' = TRUE, 'rowId' = 'id') AS c)
+tables: t
+
+SELECT * FROM t CHANGES FROM SYSTEM_TIME '2026-11-01' TO TIMESTAMP '2026-11-02' EXCLUSIVE, u
+-->
+Query(tree=SELECT * FROM t CHANGES FROM TIMESTAMP '2026-11-01' TO TIMESTAMP '2026-11-02' EXCLUSIVE CROSS JOIN u)
+tables: t u
+
+SELECT * FROM t CHANGES FROM VERSION 3 TO TIMESTAMP '2026-11-02'
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'TIMESTAMP': expected VERSION after TO of CHANGES FROM VERSION
+1 | SELECT * FROM t CHANGES FROM VERSION 3 TO TIMESTAMP '2026-11-02'
+  |                                           ^^^^^^^^^
+
+SELECT * FROM t CHANGES FROM VERSION 3 WITH ()
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near ')': expected an option, 'key' = 'value', after WITH of CHANGES
+1 | SELECT * FROM t CHANGES FROM VERSION 3 WITH ()
+  |                                              ^
+
+SELECT * FROM t CHANGES FROM VERSION 3 WITH ('a' 'b')
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near ')': expected an option, 'key' = 'value', after WITH of CHANGES
+1 | SELECT * FROM t CHANGES FROM VERSION 3 WITH ('a' 'b')
+  |                                                     ^
+
+SELECT * FROM t CHANGES FROM VERSION 3 WITH ('a' = 'b'
+-->
+[PARSE_SYNTAX_ERROR] Syntax error at the end: expected an option, 'key' = 'value', after WITH of CHANGES
+1 | SELECT * FROM t CHANGES FROM VERSION 3 WITH ('a' = 'b'
+  |                                                       ^
+
 SELECT * FROM t CHANGES FROM VERSION
 -->
 [PARSE_SYNTAX_ERROR] Syntax error at the end: a value is missing after VERSION
@@ -149,7 +183,7 @@ SELECT * FROM t CHANGES FROM VERSION
 
 SELECT * FROM t CHANGES FROM VERSION 3 TO 5
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near '5': expected VERSION after FROM and TO of CHANGES
+[PARSE_SYNTAX_ERROR] Syntax error near '5': expected VERSION after TO of CHANGES FROM VERSION
 1 | SELECT * FROM t CHANGES FROM VERSION 3 TO 5
   |                                           ^
 

@@ -259,10 +259,47 @@ SELECT * FROM emp CHANGES FROM VERSION (SELECT max(id) FROM emp)
 
 SELECT * FROM emp CHANGES FROM TIMESTAMP '2026-11-01'
 -->
-[NOT_YET_SUPPORTED] CHANGES FROM TIMESTAMP is not yet supported by acidsql.
-1 | SELECT * FROM emp CHANGES FROM TIMESTAMP '2026-11-01'
-  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-Hint: CHANGES FROM VERSION .. TO VERSION .. reads the changes of a range of write IDs.
+SELECT
+reads
+  emp@1: default.emp CHANGES FROM TIMESTAMP 2026-11-01 00:00:00+00:00
+query
+  SELECT * FROM `emp@1` AS `emp`
+
+-- What is compared with other rows needs all of them.
+SELECT id FROM log CHANGES FROM VERSION '9:4,5' EXCLUSIVE TO VERSION 12 WITH ('DEDUPLICATIONMODE' = 'NetChanges', 'computeUpdates' = true, 'rowId' = 'ID, day') c WHERE c.day = '2026-11-01' AND id > 7
+--> reads, pruning
+reads     log@1: default.log CHANGES FROM VERSION '9:4,5' EXCLUSIVE TO VERSION 12 WITH ('deduplicationMode' = 'netChanges', 'computeUpdates' = 'true', 'rowId' = 'id, day')
+pruning   none
+
+SELECT id FROM log CHANGES FROM VERSION 2 WITH ('deduplicationMode' = 'netChanges') c WHERE c.day = '2026-11-01' AND id > 7
+--> reads, pruning
+reads     log@1: default.log CHANGES FROM VERSION 2 WITH ('deduplicationMode' = 'netChanges')
+pruning   log@1: partitions `day` = '2026-11-01'
+          log@1: rows `id` > 7
+
+SELECT * FROM emp CHANGES FROM VERSION 1 WITH ('deduplicationMode' = 'all')
+-->
+[INVALID_PARAMETER] The value of the parameter deduplicationMode cannot be used: 'all' is not one of none, dropCarryovers, netChanges
+1 | SELECT * FROM emp CHANGES FROM VERSION 1 WITH ('deduplicationMode' = 'all')
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp CHANGES FROM VERSION 1 WITH ('computeUpdates' = 'true')
+-->
+[INVALID_PARAMETER] The value of the parameter computeUpdates cannot be used: it needs the option rowId with the columns that identify a row: an UPDATE gives a row a new row__id
+1 | SELECT * FROM emp CHANGES FROM VERSION 1 WITH ('computeUpdates' = 'true')
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+SELECT * FROM emp VERSION AS OF '9:4,5' JOIN emp e CHANGES FROM VERSION '9:4'
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'CHANGES': CHANGES FROM stands directly behind the name of a table that is only read
+1 | SELECT * FROM emp VERSION AS OF '9:4,5' JOIN emp e CHANGES FROM VERSION '9:4'
+  |                                                    ^^^^^^^
+
+SELECT * FROM emp CHANGES FROM VERSION '9:4'
+-->
+[INVALID_PARAMETER] The value of the parameter version cannot be used: the changes behind the writes '9:4' are read by FROM VERSION '9:4' EXCLUSIVE
+1 | SELECT * FROM emp CHANGES FROM VERSION '9:4'
+  |                   ^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 SELECT * FROM plain CHANGES FROM VERSION 3
 -->
