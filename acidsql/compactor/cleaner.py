@@ -4,6 +4,10 @@ A transaction that is opened after the commit of a compaction reads the compacte
 that were open at the commit have ended, the cleaner removes what a reader of that moment does not need, up to the
 highest write ID that was merged, and nothing else. A SHARED_READ lock keeps the table from being dropped and created
 again meanwhile.
+
+A table with a retention (history_retention.py) keeps these files until the compaction is older than that. Before it
+removes the first of them, the cleaner removes the list by which readers of earlier versions know that all of them are
+there (replaced_files.py).
 """
 
 from __future__ import annotations
@@ -12,15 +16,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from acidsql.acid.snapshot_selection import Snapshot
 from acidsql.acid.write_ids import TxnId, ValidTxnList
 from acidsql.compactor.compactor_settings import cleaning_delay
 from acidsql.compactor.places import Place, as_of, find_place
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import Compaction, CompactionKeeper
+from acidsql.metastore.history_retention import held_until
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.locks import Patience
+from acidsql.metastore.process_identity import now
 from acidsql.metastore.transactions import OpenTransaction, Transactions
+from acidsql.snapshot.replaced_files import REPLACED_FILE
 from acidsql.storage.file_systems import FilesOf
 
 _PAUSE: Final = 60.0
@@ -51,7 +59,13 @@ class Cleaner:
     def run(self) -> list[Cleaned]:
         """Cleans up after every compaction that is ready. A failure is part of the result, and is retried later."""
         ready = self._keeper.ready_for_cleaning(cleaning_delay(self._settings))
-        return [cleaned for compaction in ready if (cleaned := self._clean(compaction)) is not None]
+        due = (compaction for compaction in ready if not self._is_held(compaction))
+        return [cleaned for compaction in due if (cleaned := self._clean(compaction)) is not None]
+
+    def _is_held(self, compaction: Compaction) -> bool:
+        """Whether the table's retention keeps what the compaction has replaced."""
+        table = self._metastore.find_table(compaction.request.database, compaction.request.table)
+        return table is not None and held_until(table, compaction.committed) > now().wall
 
     def _clean(self, compaction: Compaction) -> Cleaned | None:
         """Cleans up after one compaction; None if another transaction locks the table exclusively."""
@@ -75,9 +89,9 @@ class Cleaner:
     def _remove_obsolete(self, compaction: Compaction, place: Place, txn: OpenTransaction) -> tuple[str, ...]:
         assert compaction.next_txn is not None
         assert compaction.highest_write_id is not None
-        now = self._metastore.valid_txns()
+        txns = self._metastore.valid_txns()
         mark = TxnId(compaction.next_txn - 1)
-        then = ValidTxnList(mark, aborted=frozenset(t for t in now.aborted if t <= mark))
+        then = ValidTxnList(mark, aborted=frozenset(t for t in txns.aborted if t <= mark))
         try:
             snapshot = as_of(self._metastore, place, then, compaction.highest_write_id)
         except AcidSqlError as error:
@@ -86,7 +100,15 @@ class Cleaner:
             ):  # the cleaner has already cleaned up after a later compaction
                 return ()
             raise
-        for name in snapshot.obsolete:
-            txn.require_open()  # without it the directory may belong to a new table of this name
-            place.files.delete(f"{place.directory}/{name}")
+        remove_obsolete(place, snapshot, txn)
         return snapshot.obsolete
+
+
+def remove_obsolete(place: Place, snapshot: Snapshot, txn: OpenTransaction) -> None:
+    """Removes what the directories of a snapshot replace, and first their lists of it: from then on no version needs
+    it, even if not all of it is removed."""
+    bases = (snapshot.base,) if snapshot.base is not None else ()
+    lists = (f"{directory.name}/{REPLACED_FILE}" for directory in (*bases, *snapshot.deltas))
+    for name in (*(lists if snapshot.obsolete else ()), *snapshot.obsolete):
+        txn.require_open()  # without it the directory may belong to a new table of this name
+        place.files.delete(f"{place.directory}/{name}")

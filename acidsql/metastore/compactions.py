@@ -221,7 +221,8 @@ class CompactionKeeper(CompactionQueue, Protocol):
         ...
 
     def enqueue_cleaning(self, request: CompactionRequest, highest_write_id: WriteId) -> None:
-        """Asks the cleaner to remove the directories that the base of this write ID made obsolete."""
+        """Asks the cleaner to remove the directories that the base of this write ID made obsolete when it committed, or
+        now if nobody has recorded when that was."""
         ...
 
     def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from acidsql.acid.data_files import is_visible, original_files
 from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.layout import METADATA_FILE
-from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
+from acidsql.acid.snapshot_selection import Skipped, SkipReason, Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.metastore.catalog import Partition, PartitionValues
@@ -27,7 +27,7 @@ from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
 from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
 from acidsql.snapshot.read_view import ReadView
-from acidsql.snapshot.replaced_files import keeping_bases
+from acidsql.snapshot.replaced_files import keeping_directories
 from acidsql.snapshot.scan_binding import BoundChanges, BoundPart, BoundScan
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
 from acidsql.tracing import Phase, current, phase
@@ -49,6 +49,15 @@ class _Read:
     came_later: frozenset[PartitionValues] = frozenset()
     """The partitions that had no rows in the last version."""
 
+    def histories(self, table: Table, txns: ValidTxnList) -> Sequence[History]:
+        """What decides about each of the versions."""
+        if self.now is None or not self.versions:
+            return ()
+        span = self.as_of.span if self.as_of is not None else None
+        first, *others = (History(version, table, self.now, txns, span) for version in self.versions)
+        last = self.versions[-1].write_id if others else None
+        return replace(first, changes_up_to=last), *others
+
 
 class StatementSnapshots:
     """Binds the scans of one statement; all scans of a version of a table see the same snapshot of it."""
@@ -68,25 +77,34 @@ class StatementSnapshots:
     def bind(self, scan: Scan) -> BoundScan:
         """The scan with the snapshots of the partitions that it may need.
 
-        Raises TABLE_CHANGED, TABLE_NOT_FOUND, for an earlier version what `resolved_version`, `History.check`,
+        Raises TABLE_CHANGED, TABLE_NOT_FOUND, for an earlier version what `resolved_version`, `History.passed_over`,
         `check_no_drops` and `check_not_found_later` raise, and for changes also what `versions_of` and `require_told`
         raise.
         """
         table = scan.table
-        files = self._files_of(table.location)
         with phase(Phase.SCAN):
             values = self._wanted(scan)
             read = self._read(scan)
-            wanted = [(table.qualified, read.versions, each) for each in values if each not in read.came_later]
-            missing = [key[2] for key in wanted if key not in self._parts]
-            partitions = self._located(table, missing)
-            found = self._select(table, read, files, partitions) if partitions else []
-            self._parts |= {(table.qualified, read.versions, part.values): part for part in found}
-            parts = tuple(self._parts[key] for key in wanted if key in self._parts)
+            parts = self._parts_of(table, read, [each for each in values if each not in read.came_later])
             if read.as_of is not None:
                 self._check_partitions(scan, read.as_of, read.versions[0], parts)
             changes = None if scan.changes is None else self._changes(table, scan.changes, read, parts)
-        return BoundScan(scan, files, parts, changes)
+        return BoundScan(scan, self._files_of(table.location), parts, changes)
+
+    def parts_of(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[BoundPart]:
+        """The partitions with these values, or the table without partitions (`()`), as the statement reads them now.
+        Those that do not exist are left out. Raises what `bind` raises."""
+        scan = Scan("", table)
+        self._wanted(scan)
+        return self._parts_of(table, self._read(scan), values)
+
+    def _parts_of(self, table: Table, read: _Read, values: Sequence[PartitionValues]) -> tuple[BoundPart, ...]:
+        wanted = [(table.qualified, read.versions, each) for each in values]
+        missing = [key[2] for key in wanted if key not in self._parts]
+        partitions = self._located(table, missing)
+        found = self._select(table, read, self._files_of(table.location), partitions) if partitions else []
+        self._parts |= {(table.qualified, read.versions, part.values): part for part in found}
+        return tuple(self._parts[key] for key in wanted if key in self._parts)
 
     def count_of_partitions(self, scan: Scan) -> int:
         """How many partitions the scan may need. Lists no directory."""
@@ -152,6 +170,7 @@ class StatementSnapshots:
     ) -> Sequence[BoundPart]:
         """Lists the partitions in parallel."""
         metastore, txns, writes, now = self._view.metastore, self._view.txns, read.writes, read.now
+        histories = read.histories(table, txns)
 
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)
@@ -159,13 +178,11 @@ class StatementSnapshots:
             if now is not None:
                 names = top_level(listing)
                 require_known(metastore, table, directory, names, now.high_watermark, txns.high_watermark)
-                if read.versions:
-                    compacted = _compacted_bases(files, directory, listing)
-                    keeping = _unread_keeping_bases(files, directory, listing, writes)
-                    for version in read.versions:
-                        history = History(version, table, now, txns, read.as_of.span if read.as_of else None)
-                        history.check(listing, compacted, keeping)
-            return BoundPart(partition.values, directory, snapshot_of(table, files, directory, listing, writes, txns))
+            if not histories or writes is None:
+                snapshot = snapshot_of(table, files, directory, listing, writes, txns)
+            else:
+                snapshot = _snapshot_of_version(table, files, directory, listing, writes, txns, histories)
+            return BoundPart(partition.values, directory, snapshot)
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
             parts = list(pool.map(select, partitions))
@@ -214,15 +231,39 @@ def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> fro
     return frozenset(found)
 
 
-def _unread_keeping_bases(
-    files: FileSystem, directory: str, listing: Listing, writes: ValidWriteIdList | None
-) -> frozenset[str]:
-    """The names of the bases beside which all files are that they replace, without those that are part of what is read:
-    if one is among the changes that are read, no event tells which rows have gone by it."""
-    found = keeping_bases(files, directory, listing)
-    parsed = {name: parse_directory(name) for name in found}
-    return frozenset(
-        name
-        for name, base in parsed.items()
-        if isinstance(base, Base) and not (writes and writes.is_valid(base.write_id))
+def _snapshot_of_version(
+    table: Table,
+    files: FileSystem,
+    directory: str,
+    listing: Listing,
+    writes: ValidWriteIdList,
+    txns: ValidTxnList,
+    histories: Sequence[History],
+) -> Snapshot:
+    """What a reader of the last of the versions reads, if the files of all of them are there. Raises what
+    `History.passed_over` raises."""
+    compacted = _compacted_bases(files, directory, listing)
+    keeping = _unread_keeping(keeping_directories(files, directory, listing), compacted, writes)
+    passed = frozenset[str]().union(*(history.passed_over(listing, compacted, keeping) for history in histories))
+    if not passed:
+        return snapshot_of(table, files, directory, listing, writes, txns)
+    left = Listing(
+        tuple(file for file in listing.files if file.path.partition("/")[0] not in passed),
+        tuple(path for path in listing.directories if path.partition("/")[0] not in passed),
+        listing.hidden,
     )
+    snapshot = snapshot_of(table, files, directory, left, writes, txns)
+    skipped = (Skipped(name, SkipReason.TOO_NEW, "the files that it has merged are read") for name in passed)
+    return replace(snapshot, skipped=tuple(sorted((*snapshot.skipped, *skipped), key=lambda s: s.name)))
+
+
+def _unread_keeping(keeping: frozenset[str], compacted: frozenset[str], writes: ValidWriteIdList) -> frozenset[str]:
+    """Those of the directories beside which all files are that they replace, without the overwrites that are part of
+    what is read: if one is among the changes that are read, no event tells which rows have gone by it."""
+
+    def is_overwrite(name: str) -> bool:
+        base = parse_directory(name)
+        is_written = isinstance(base, Base) and base.visibility_txn is None and name not in compacted
+        return is_written and isinstance(base, Base) and writes.is_valid(base.write_id)
+
+    return frozenset(name for name in keeping if not is_overwrite(name))

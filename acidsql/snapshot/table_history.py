@@ -22,7 +22,7 @@ from acidsql.metastore.client import Metastore
 from acidsql.metastore.commit_history import UNKNOWN, RecordedCommit
 from acidsql.metastore.compactions import Compaction, CompactionState
 from acidsql.snapshot.readable_versions import ReadableVersions
-from acidsql.snapshot.replaced_files import keeping_bases
+from acidsql.snapshot.replaced_files import keeping_directories
 from acidsql.storage.file_systems import FilesOf, FileSystem
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.hadoop_files import FILE_ERRORS
@@ -60,7 +60,7 @@ class HistoryEntry:
 class FoundDirectory:
     """A directory of a table, with the time of its newest file in milliseconds since 1970, or None without a file.
     `data_format` is that of METADATA_FILE, which a TRUNCATE writes, and the compactor of Hive 3. `sample` is one of its
-    files with events, by path and size. `is_keeping` tells of a base that all files are there that it replaces."""
+    files with events, by path and size. `is_keeping` tells that all files are there that it replaces."""
 
     name: Base | Delta
     time: int | None
@@ -221,7 +221,7 @@ def _found_in(files: FileSystem, place: str) -> Sequence[FoundDirectory]:
         if rest == METADATA_FILE:
             marked.add(name)
     found = []
-    keeping = keeping_bases(files, place, listing)
+    keeping = keeping_directories(files, place, listing)
     for name, time in times.items():
         if (parsed := parse_directory(name)) is not None:
             is_marked = name in marked and parsed.visibility_txn is None

@@ -79,6 +79,13 @@ def commits(db: sqlite3.Connection, table_id: int, limit: int | None) -> Sequenc
     ]
 
 
+def committed(db: sqlite3.Connection, table_id: int, write_id: WriteId) -> int | None:
+    """When a write ID committed; None if that is not recorded."""
+    query = "SELECT committed FROM committed_writes WHERE table_id = ? AND write_id = ?"
+    row = db.execute(query, (table_id, write_id)).fetchone()
+    return None if row is None else int(row["committed"])
+
+
 def committed_after(db: sqlite3.Connection, table_id: int, instant: int) -> frozenset[WriteId]:
     query = "SELECT write_id FROM committed_writes WHERE table_id = ? AND committed > ?"
     return frozenset(WriteId(row["write_id"]) for row in db.execute(query, (table_id, instant)))

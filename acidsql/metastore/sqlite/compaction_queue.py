@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Collection, Sequence
 
 from acidsql.acid.write_ids import TxnId, WriteId
@@ -18,8 +17,8 @@ from acidsql.metastore.compactions import (
     PlaceName,
     Retention,
 )
-from acidsql.metastore.process_identity import is_gone, this_process
-from acidsql.metastore.sqlite import catalog_rows, compaction_rows, transaction_rows
+from acidsql.metastore.process_identity import is_gone, now, this_process
+from acidsql.metastore.sqlite import catalog_rows, commit_rows, compaction_rows, transaction_rows
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
@@ -90,7 +89,10 @@ class SqliteQueue:
 
     def enqueue_cleaning(self, request: CompactionRequest, highest_write_id: WriteId) -> None:
         with self._file.writing() as db:
-            compaction_rows.enqueue_cleaning(db, request, highest_write_id, platform.node(), _now())
+            key = catalog_rows.table_id(db, catalog_rows.table(db, request.database, request.table))
+            known = commit_rows.committed(db, key, highest_write_id)
+            replaced = commit_rows.latest(db, _now()) if known is None else known
+            compaction_rows.enqueue_cleaning(db, request, highest_write_id, platform.node(), replaced)
 
     def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:
         self._file.require_changeable()
@@ -119,4 +121,4 @@ class SqliteQueue:
 
 
 def _now() -> int:
-    return int(time.time() * 1000)
+    return now().wall
