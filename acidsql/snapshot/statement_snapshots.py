@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from acidsql.acid.data_files import is_visible, original_files
@@ -15,6 +15,7 @@ from acidsql.acid.snapshot_selection import Skipped, SkipReason, Snapshot, selec
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.partition_changes import PartitionChange
 from acidsql.planner.as_of import AsOf
 from acidsql.planner.change_range import ChangeRange
 from acidsql.planner.conditions.partition_pruning import keeps
@@ -25,7 +26,13 @@ from acidsql.snapshot.commit_times import commit_times
 from acidsql.snapshot.earlier_versions import History, Version, resolved_version, write_ids_at
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
-from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
+from acidsql.snapshot.partition_history import (
+    came_later,
+    check_no_drops,
+    check_not_found_later,
+    dropped_later,
+    drops_between,
+)
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.replaced_files import keeping_directories
 from acidsql.snapshot.scan_binding import BoundChanges, BoundPart, BoundScan
@@ -48,6 +55,10 @@ class _Read:
     """The first of the versions, as the statement names it."""
     came_later: frozenset[PartitionValues] = frozenset()
     """The partitions that had no rows in the last version."""
+    dropped: Mapping[PartitionValues, Partition] = field(default_factory=dict)
+    """The partitions of the last version that were dropped since and whose files are kept."""
+    drops: Sequence[PartitionChange] = ()
+    """The drops up to the last version of partitions whose files are kept."""
 
     def histories(self, table: Table, txns: ValidTxnList) -> Sequence[History]:
         """What decides about each of the versions."""
@@ -85,9 +96,11 @@ class StatementSnapshots:
         with phase(Phase.SCAN):
             values = self._wanted(scan)
             read = self._read(scan)
+            gone = [each for each in read.dropped if each not in values]
+            values = [*values, *filter(keeps(scan.partition_filter, table), gone)]
             parts = self._parts_of(table, read, [each for each in values if each not in read.came_later])
             if read.as_of is not None:
-                self._check_partitions(scan, read.as_of, read.versions[0], parts)
+                self._check_partitions(scan, read, read.as_of, parts)
             changes = None if scan.changes is None else self._changes(table, scan.changes, read, parts)
         return BoundScan(scan, self._files_of(table.location), parts, changes)
 
@@ -101,7 +114,7 @@ class StatementSnapshots:
     def _parts_of(self, table: Table, read: _Read, values: Sequence[PartitionValues]) -> tuple[BoundPart, ...]:
         wanted = [(table.qualified, read.versions, each) for each in values]
         missing = [key[2] for key in wanted if key not in self._parts]
-        partitions = self._located(table, missing)
+        partitions = self._located(table, read, missing)
         found = self._select(table, read, self._files_of(table.location), partitions) if partitions else []
         self._parts |= {(table.qualified, read.versions, part.values): part for part in found}
         return tuple(self._parts[key] for key in wanted if key in self._parts)
@@ -140,8 +153,14 @@ class StatementSnapshots:
             versions: tuple[Version, ...] = (version,)
         else:
             versions = versions_of(scan.changes, scan.table, now)
-        made = self._view.metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
-        return _Read(write_ids_at(versions[-1], now), now, versions, as_of, came_later(versions[-1], made or ()))
+        writes = write_ids_at(versions[-1], now)
+        if not scan.table.partition_columns:
+            return _Read(writes, now, versions, as_of)
+        known = self._view.metastore.dropped_partitions(scan.table)
+        dropped = dropped_later(versions[-1], known)
+        later = came_later(versions[-1], self._view.metastore.partition_changes(scan.table) or ())
+        drops = drops_between(versions[-1], known)
+        return _Read(writes, now, versions, as_of, later - dropped.keys(), dropped, drops)
 
     def _changes(
         self, table: Table, changes: ChangeRange, read: _Read, parts: Sequence[BoundPart]
@@ -153,17 +172,20 @@ class StatementSnapshots:
         writes = changing_writes(parts, first, read.writes)
         return BoundChanges(first, commit_times(self._view.metastore, table, writes))
 
-    def _check_partitions(self, scan: Scan, as_of: AsOf, version: Version, parts: Sequence[BoundPart]) -> None:
+    def _check_partitions(self, scan: Scan, read: _Read, as_of: AsOf, parts: Sequence[BoundPart]) -> None:
         """Partitions are dropped while others are read, so the metastore is asked after they were listed."""
-        changes = self._view.metastore.partition_changes(scan.table)
-        check_no_drops(as_of, version, scan.table, changes, keeps(scan.partition_filter, scan.table))
+        changes, version = self._view.metastore.partition_changes(scan.table), read.versions[0]
+        told = None if changes is None else [*changes, *read.drops]
+        check_no_drops(as_of, version, scan.table, told, keeps(scan.partition_filter, scan.table))
         check_not_found_later(as_of, version, scan.table, changes or (), parts)
 
-    def _located(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
-        """The partitions with these values, as far as they still exist."""
+    def _located(self, table: Table, read: _Read, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        """The partitions with these values, as far as they still exist, or as the version has them."""
         if not table.partition_columns:
             return [Partition((), table.location) for _ in values]
-        return self._view.partitions_among(table, values, self._values[table.qualified]) if values else ()
+        there = [each for each in values if each not in read.dropped]
+        found = self._view.partitions_among(table, there, self._values[table.qualified]) if there else ()
+        return [*found, *(read.dropped[each] for each in values if each in read.dropped)]
 
     def _select(
         self, table: Table, read: _Read, files: FileSystem, partitions: Sequence[Partition]
@@ -215,6 +237,15 @@ def snapshot_of(
         compacted_bases=_compacted_bases(files, directory, listing),
         insert_only=table.is_insert_only,
     )
+
+
+def is_without_rows(
+    table: Table, files: FileSystem, directory: str, writes: ValidWriteIdList, txns: ValidTxnList
+) -> bool:
+    """Whether a directory of a partition that was dropped has nothing that a reader would read if the partition were
+    there again: the base of the drop hides it."""
+    snapshot = snapshot_of(table, files, directory, files.list_below(directory), writes, txns)
+    return BoundPart((), directory, snapshot).count_of_files == 0
 
 
 def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> frozenset[str]:

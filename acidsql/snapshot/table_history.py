@@ -32,6 +32,8 @@ from acidsql.storage.orc.tail import Tail
 _THREADS: Final = 16
 _LARGEST_BATCH: Final = 10_000
 """More write IDs in one directory are those of a compaction, and no batch of a stream."""
+_EMPTY_BASES: Final[Mapping[str | None, str]] = {"truncated": "TRUNCATE", "dropped": "DROP PARTITION"}
+"""The operations of bases without rows, by the data format in METADATA_FILE."""
 _MERGED: Final = (CompactionState.READY_FOR_CLEANING, CompactionState.SUCCEEDED)
 
 
@@ -88,7 +90,7 @@ class Traces:
     @property
     def operation(self) -> str:
         """An overwrite may also truncate partitions. Events of both kinds are those of an UPDATE or a MERGE."""
-        for kind in ("OVERWRITE", "TRUNCATE", UNKNOWN):
+        for kind in ("OVERWRITE", *_EMPTY_BASES.values(), UNKNOWN):
             if kind in self.kinds:
                 return kind
         return "WRITE" if len(self.kinds) > 1 else next(iter(self.kinds))
@@ -122,9 +124,11 @@ def history(metastore: Metastore, files_of: FilesOf, table: Table, limit: int | 
 
 
 def directories(metastore: Metastore, files_of: FilesOf, table: Table) -> Sequence[FoundDirectory]:
-    """The directories of events in all partitions of a table."""
+    """The directories of events in all partitions of a table, also those that were dropped and whose files are kept."""
     partitions = metastore.partitions(table) if table.partition_columns else ()
     places = [p.location for p in partitions] if table.partition_columns else [table.location]
+    dropped = metastore.dropped_partitions(table) if table.partition_columns else ()
+    places = list(dict.fromkeys((*places, *(d.location for d in dropped))))
     if not places:
         return ()
     files = files_of(table.location)
@@ -202,7 +206,7 @@ def _kinds(directory: FoundDirectory) -> Iterator[tuple[WriteId, str]]:
         return
     match directory.name:
         case Base(write_id):
-            yield write_id, "TRUNCATE" if directory.data_format == "truncated" else "OVERWRITE"
+            yield write_id, _EMPTY_BASES.get(directory.data_format, "OVERWRITE")
         case Delta(low, high, is_delete=is_delete):
             for number in range(low, high + 1):
                 yield WriteId(number), "DELETE" if is_delete else "INSERT"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Collection, Sequence
 
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
@@ -17,8 +18,15 @@ from acidsql.metastore.compactions import (
     PlaceName,
     Retention,
 )
+from acidsql.metastore.partition_changes import DroppedPartition
 from acidsql.metastore.process_identity import is_gone, now, this_process
-from acidsql.metastore.sqlite import catalog_rows, commit_rows, compaction_rows, transaction_rows
+from acidsql.metastore.sqlite import (
+    catalog_rows,
+    commit_rows,
+    compaction_rows,
+    dropped_partition_rows,
+    transaction_rows,
+)
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
@@ -98,6 +106,18 @@ class SqliteQueue:
         self._file.require_changeable()
         with self._file.reading() as db:
             return compaction_rows.ready_for_cleaning(db, _now(), int(retention * 1000))
+
+    def unread_drops(self) -> Sequence[tuple[Table, DroppedPartition]]:
+        with self._file.reading() as db:
+            return [(catalog_rows.table_with_id(db, key), found) for key, found in dropped_partition_rows.unread(db)]
+
+    def expire_drop(self, table: Table, partition: DroppedPartition) -> None:
+        with self._file.writing() as db:
+            dropped_partition_rows.expire(db, catalog_rows.same_table_id(db, table), partition)
+
+    def forget_drop(self, table: Table, partition: DroppedPartition) -> None:
+        with self._file.writing() as db:
+            dropped_partition_rows.forget(db, catalog_rows.same_table_id(db, table), partition)
 
     def compaction_cleaned(self, compaction: Compaction) -> None:
         with self._file.writing() as db:
