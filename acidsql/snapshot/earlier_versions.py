@@ -27,6 +27,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList, WriteId
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.history_retention import RETENTION, keeps_history
 from acidsql.planner.as_of import AsOf
 from acidsql.snapshot.version_times import committed_at
 from acidsql.storage.file_systems import FilesOf, Listing
@@ -81,6 +82,8 @@ class History:
     txns: ValidTxnList
     span: Span | None
     changes_up_to: WriteId | None = None
+    is_cleaned_by_hive: bool = False
+    """Whether the cleaner of a Hive Metastore removes files."""
 
     def passed_over(
         self, listing: Listing, compacted: Collection[str], keeping: Collection[str] = ()
@@ -109,7 +112,14 @@ class History:
 
     @property
     def _hint(self) -> str:
-        return "A compaction or an overwrite has replaced the files of earlier versions."
+        found = "A compaction or an overwrite has replaced the files of earlier versions."
+        if not self.is_cleaned_by_hive:
+            return found if keeps_history(self.table) else f"{found} The table property {RETENTION} keeps them longer."
+        return (
+            f"{found} Hive's cleaner keeps them with hive.compactor.delayed.cleanup.enabled=true for"
+            f" hive.compactor.cleaner.retention.time.seconds, and for good if the table has 'NO_CLEANUP'='true'."
+            f" Where {RETENTION} is set, acidsql can then read them."
+        )
 
     def _hides(self, base: Base, is_compacted: bool) -> bool:
         """Whether a base has rows that are no part of the version, so that the directories that it replaces may be

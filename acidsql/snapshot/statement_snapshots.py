@@ -60,12 +60,15 @@ class _Read:
     drops: Sequence[PartitionChange] = ()
     """The drops up to the last version of partitions whose files are kept."""
 
-    def histories(self, table: Table, txns: ValidTxnList) -> Sequence[History]:
+    def histories(self, table: Table, txns: ValidTxnList, *, is_cleaned_by_hive: bool) -> Sequence[History]:
         """What decides about each of the versions."""
         if self.now is None or not self.versions:
             return ()
         span = self.as_of.span if self.as_of is not None else None
-        first, *others = (History(version, table, self.now, txns, span) for version in self.versions)
+        first, *others = (
+            History(version, table, self.now, txns, span, is_cleaned_by_hive=is_cleaned_by_hive)
+            for version in self.versions
+        )
         last = self.versions[-1].write_id if others else None
         return replace(first, changes_up_to=last), *others
 
@@ -192,7 +195,7 @@ class StatementSnapshots:
     ) -> Sequence[BoundPart]:
         """Lists the partitions in parallel."""
         metastore, txns, writes, now = self._view.metastore, self._view.txns, read.writes, read.now
-        histories = read.histories(table, txns)
+        histories = read.histories(table, txns, is_cleaned_by_hive=metastore.compaction_keeper is None)
 
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)

@@ -175,6 +175,21 @@ def test_a_base_of_an_old_compactor_and_files_without_write_ids_hide_versions_to
     fails("NOT_ENOUGH_HISTORY", lambda: history.passed_over(of_inserts, ()))
 
 
+def test_the_hint_tells_how_files_are_kept() -> None:
+    now = ValidWriteIdList("default.t", WriteId(9))
+    history = History(Version(WriteId(5)), TABLE, now, SEEN_TXNS, None)
+    base = Listing((File("base_0000007/bucket_00000", 1),), ())
+    own = fails("NOT_ENOUGH_HISTORY", lambda: history.passed_over(base, ()))
+    assert own.hint is not None
+    assert own.hint.endswith("The table property acidsql.history.retention keeps them longer.")
+    of_hive = replace(history, is_cleaned_by_hive=True)
+    hint = fails("NOT_ENOUGH_HISTORY", lambda: of_hive.passed_over(base, ())).hint
+    assert hint is not None
+    assert "hive.compactor.delayed.cleanup.enabled=true" in hint
+    assert "hive.compactor.cleaner.retention.time.seconds" in hint
+    assert "'NO_CLEANUP'='true'" in hint
+
+
 def test_only_the_user_can_say_that_nothing_was_dropped_where_no_metastore_tells() -> None:
     parted = replace(TABLE, partition_columns=(Column("p", "int"),))
     version = Version(WriteId(5))

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import gc
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from acidsql.errors import AcidSqlError
+from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
+from acidsql.snapshot.read_view import ReadView
+from acidsql.snapshot.scan_binding import BoundPart
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from tests.answers import fails, files_below, rows
 from tests.metastore.clock import Clock, given_clock
 
@@ -194,3 +201,75 @@ def test_a_retention_is_a_duration(session: Session, value: str) -> None:
         assert f"'{value}' is not a duration" in str(error)
         assert "'12h' or '30d'" in str(error)
     assert rows(session, "SHOW TABLES") == [("t",)]
+
+
+def test_readers_of_now_read_the_same_files_with_and_without_a_retention(session: Session, tmp_path: Path) -> None:
+    selected = {}
+    for name, kind in (("kept", ACID), ("plain", ACID.replace(", 'acidsql.history.retention'='1h'", ""))):
+        session.execute(f"CREATE TABLE {name} (id int) {kind}")
+        for value in (1, 2):
+            session.execute(f"INSERT INTO {name} VALUES ({value})")
+        session.execute(f"INSERT OVERWRITE TABLE {name} VALUES (3), (4)")
+        session.execute(f"DELETE FROM {name} WHERE id = 3")
+        session.execute(f"ALTER TABLE {name} COMPACT 'major' AND WAIT")
+        session.execute(f"INSERT INTO {name} VALUES (5)")
+        (part,) = session_parts(session, name)
+        found = (part.snapshot.base, *part.snapshot.deltas, *part.snapshot.delete_deltas)
+        selected[name] = [d.name.partition("_v")[0] for d in found if d is not None]
+    assert selected["kept"] == selected["plain"] == ["base_0000004", "delta_0000005_0000005_0000"]
+    directories = {name: os.listdir(tmp_path / "warehouse" / name) for name in selected}
+    assert len(directories["kept"]) > len(directories["plain"])
+
+
+def session_parts(session: Session, table: str) -> Sequence[BoundPart]:
+    metastore = session._metastore
+    snapshots = StatementSnapshots(session._engine.files, ReadView(metastore, metastore.valid_txns()))
+    return snapshots.parts_of(metastore.table("default", table), [()])
+
+
+def test_show_compactions_tells_until_when_files_are_kept(session: Session, clock: Clock) -> None:
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    session.execute("INSERT INTO t VALUES (1)")
+    session.execute("INSERT INTO t VALUES (2)")
+    session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
+    (shown,) = rows(session, "SHOW COMPACTIONS")
+    until = datetime.fromtimestamp(int(str(shown[18])) / 1000 + HOUR, UTC)
+    told = f"acidsql.history.retention keeps what it replaces until {until:%Y-%m-%d %H:%M:%S}Z"
+    assert (shown[5], shown[12]) == ("ready for cleaning", told)
+    assert rows(session, "SELECT c_error_message FROM sys.compactions") == [(told,)]
+    clock.pass_by(HOUR + A_LITTLE)
+    assert [row[12] for row in rows(session, "SHOW COMPACTIONS")] == [None]
+
+
+@pytest.mark.parametrize("condition", ["FILE_REPLACED", "QUERY_FAILED"])
+def test_a_reader_that_outlives_the_retention_fails(session: Session, clock: Clock, condition: str) -> None:
+    """Without Spark, and with it."""
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    for value in (1, 2):
+        session.execute(f"INSERT INTO t VALUES ({value})")
+    session.execute("ALTER TABLE t COMPACT 'major' AND WAIT")
+    late: Callable[[], object] = session.sql("SELECT * FROM t VERSION AS OF 1").collect
+    if condition == "FILE_REPLACED":
+        late = session.read_arrow("t", version=1).read_all
+    clock.pass_by(HOUR + A_LITTLE)
+    assert [name for cleaned in session.compactor.clean() for name in cleaned.removed] == [
+        "delta_0000001_0000001_0000",
+        "delta_0000002_0000002_0000",
+    ]
+    assert "delta_0000001_0000001_0000/bucket_00000" in str(fails(condition, late))
+    fails("NOT_ENOUGH_HISTORY", lambda: session.read_arrow("t", version=1))
+
+
+def test_the_times_of_retained_commits_are_not_forgotten(session: Session, clock: Clock) -> None:
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    session.execute("INSERT INTO t VALUES (1)")
+    clock.pass_by(HOUR // 2)
+    session.execute("INSERT OVERWRITE TABLE t VALUES (2)")
+    store = session._metastore.shared
+    assert isinstance(store, SqliteMetastore)
+    store.forget_commits(kept=1)
+    table = store.table("default", "t")
+    assert [commit.write_id for commit in store.commits(table)] == [2, 1]
+    clock.pass_by(HOUR // 2 + A_LITTLE)
+    store.forget_commits(kept=1)
+    assert [commit.write_id for commit in store.commits(table)] == [2]
