@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -22,22 +23,33 @@ from acidsql.storage.hadoop_files import FILE_ERRORS
 REPLACED_FILE: Final = "_acidsql_replaced"
 
 
-def replaced_files(before: Snapshot | None) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """A directory beside which all files are that it replaces. `renumbers` tells of a base whose rows have other row
+    IDs than in these files."""
+
+    name: str
+    renumbers: bool
+
+
+def replaced_files(before: Snapshot | None, *, renumbers: bool = False) -> bytes:
     """The content of the list for a partition as its readers read it before; None for a new partition. The base is in
-    it by its name, because one without rows has no file, and hides rows nevertheless."""
+    it by its name, because one without rows has no file, and hides rows nevertheless. `renumbers` tells that a
+    rebalance gives the rows new row IDs."""
     if before is None:
-        return json.dumps({"base": None, "files": {}}).encode()
+        return json.dumps({"base": None, "files": {}, "renumbers": renumbers}).encode()
     base = () if before.base is None else (before.base,)
     inside = chain.from_iterable(d.files for d in (*base, *before.deltas, *before.delete_deltas))
     lengths = {data.file.path: data.file.length for data in (*before.original_files, *inside)}
-    return json.dumps({"base": None if before.base is None else before.base.name, "files": lengths}).encode()
+    name = None if before.base is None else before.base.name
+    return json.dumps({"base": name, "files": lengths, "renumbers": renumbers}).encode()
 
 
-def keeping_directories(files: FileSystem, directory: str, listing: Listing) -> frozenset[str]:
-    """The names of the directories of a listed partition that have a list, all of whose files are there."""
+def keeping_directories(files: FileSystem, directory: str, listing: Listing) -> Mapping[str, Keeping]:
+    """The directories of a listed partition that have a list, all of whose files are there, by name."""
     lengths: Mapping[str, int] = {file.path: file.length for file in listing.files}
     there = {path.partition("/")[0] for path in (*listing.directories, *lengths)}
-    found = set()
+    found: dict[str, Keeping] = {}
     for path in lengths:
         name, _, rest = path.partition("/")
         if rest == REPLACED_FILE and parse_directory(name) is not None:
@@ -47,5 +59,5 @@ def keeping_directories(files: FileSystem, directory: str, listing: Listing) -> 
                 continue
             has_base = replaced["base"] is None or replaced["base"] in there
             if has_base and all(lengths.get(file) == length for file, length in replaced["files"].items()):
-                found.add(name)
-    return frozenset(found)
+                found[name] = Keeping(name, replaced["renumbers"])
+    return found

@@ -34,7 +34,7 @@ from acidsql.snapshot.partition_history import (
     drops_between,
 )
 from acidsql.snapshot.read_view import ReadView
-from acidsql.snapshot.replaced_files import keeping_directories
+from acidsql.snapshot.replaced_files import Keeping, keeping_directories
 from acidsql.snapshot.scan_binding import BoundChanges, BoundPart, BoundScan
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
 from acidsql.tracing import Phase, current, phase
@@ -291,13 +291,19 @@ def _snapshot_of_version(
     return replace(snapshot, skipped=tuple(sorted((*snapshot.skipped, *skipped), key=lambda s: s.name)))
 
 
-def _unread_keeping(keeping: frozenset[str], compacted: frozenset[str], writes: ValidWriteIdList) -> frozenset[str]:
-    """Those of the directories beside which all files are that they replace, without the overwrites that are part of
-    what is read: if one is among the changes that are read, no event tells which rows have gone by it."""
+def _unread_keeping(
+    keeping: Mapping[str, Keeping], compacted: frozenset[str], writes: ValidWriteIdList
+) -> frozenset[str]:
+    """Those of the directories beside which all files are that they replace, without the overwrites and rebalances that
+    are part of what is read: if one is among the changes that are read, no event tells which rows have gone by it, or
+    later events name rows by their new IDs."""
 
-    def is_overwrite(name: str) -> bool:
-        base = parse_directory(name)
-        is_written = isinstance(base, Base) and base.visibility_txn is None and name not in compacted
-        return is_written and isinstance(base, Base) and writes.is_valid(base.write_id)
+    def is_change(each: Keeping) -> bool:
+        base = parse_directory(each.name)
+        if not isinstance(base, Base):
+            return False
+        if base.visibility_txn is None and each.name not in compacted:
+            return writes.is_valid(base.write_id)
+        return each.renumbers and base.write_id < writes.high_watermark
 
-    return frozenset(name for name in keeping if not is_overwrite(name))
+    return frozenset(name for name, each in keeping.items() if not is_change(each))

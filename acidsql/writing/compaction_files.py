@@ -242,7 +242,8 @@ def publish(job: Job, staged: Sequence[Staged]) -> Merged:
     with ThreadPoolExecutor(_THREADS) as pool:
         written = sum(pool.map(lambda file: _place(job, file, made[file.slot.branch]), staged))
     if ROWS in made and job.leaves_list:
-        job.files.write(f"{made[ROWS]}/{REPLACED_FILE}", replaced_files(job.scope.source))
+        renumbers = job.scope.rewrite is CompactionType.REBALANCE
+        job.files.write(f"{made[ROWS]}/{REPLACED_FILE}", replaced_files(job.scope.source, renumbers=renumbers))
     job.files.delete(job.staging)
     names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))
     counts = Counter(file.slot.branch for file in staged)

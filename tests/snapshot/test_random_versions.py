@@ -58,6 +58,8 @@ class History:
     next_id: int = 0
     bases: list[int] = field(default_factory=list)
     """The versions whose writes hide rows without events."""
+    rebalances: list[int] = field(default_factory=list)
+    """The versions of which rebalances have renumbered rows, or later ones."""
 
     @property
     def is_partitioned(self) -> bool:
@@ -92,6 +94,8 @@ class History:
         }
         if self.retention:
             weights |= {self.major: 2, self.overwrite: 2, self.truncate: 1.5, self.restore: 1, self.clean: 3}
+        if self.retention and self.kind in ("parted", "whole"):
+            weights |= {self.rebalance: 0.7}
         if self.is_partitioned:
             weights |= {self.add_partition: 1, self.drop_partition: 2 if self.retention else 0.5}
         if self.kind != "insert_only":
@@ -156,6 +160,11 @@ class History:
 
     def major(self) -> None:
         self.compact("major")
+        self.end_versions()
+
+    def rebalance(self) -> None:
+        self.compact("rebalance")
+        self.rebalances.append(self.version)
         self.end_versions()
 
     def end_versions(self) -> None:
@@ -344,7 +353,8 @@ def _check_changes(history: History, names: str, told: str) -> None:
 
 
 def _hides_rows(history: History, first: int, last: int) -> bool:
-    return any(first <= base <= last for base in history.bases)
+    hides = any(first <= base <= last for base in history.bases)
+    return hides or any(first <= version for version in history.rebalances)
 
 
 def _changes(number: int, names: str, first: int, last: int) -> str:

@@ -16,6 +16,7 @@ from acidsql.session import Session
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
+from acidsql.storage.local_files import LocalFiles
 from tests.answers import fails, files_below, rows
 from tests.metastore.clock import Clock, given_clock
 
@@ -110,6 +111,53 @@ def test_overwrites_and_truncates_can_be_read_past_and_restored(session: Session
     clock.pass_by(HOUR + A_LITTLE)
     assert clean(session)
     assert versions(session) == [None] * 5 + [[(1,), (2,)]]
+
+
+def test_a_rebalance_ends_the_changes_across_it_and_no_version(session: Session, clock: Clock) -> None:
+    session.execute(f"CREATE TABLE t (id int) {ACID}")
+    session.execute("INSERT INTO t VALUES (1), (2), (3)")
+    session.execute("INSERT INTO t VALUES (4)")
+    session.execute("ALTER TABLE t COMPACT 'rebalance' AND WAIT")
+    session.execute("DELETE FROM t WHERE id IN (2, 4)")
+    then = [[], [(1,), (2,), (3,)], [(1,), (2,), (3,), (4,)], [(1,), (3,)]]
+    assert versions(session) == then
+    changes = "SELECT id, _change_type FROM t CHANGES FROM VERSION {} TO VERSION {} ORDER BY id"
+    assert rows(session, changes.format(3, 3)) == [(2, "delete"), (4, "delete")]
+    assert rows(session, changes.format(2, 2)) == [(4, "insert")]
+    fails("NOT_ENOUGH_HISTORY", lambda: rows(session, changes.format(2, 3)))
+
+
+def test_a_cleaner_that_fails_leaves_no_version_that_lacks_rows(
+    session: Session, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.execute(f"CREATE TABLE t (id int) PARTITIONED BY (p int) {ACID}")
+    for value in (1, 2, 3):
+        session.execute(f"INSERT INTO t VALUES ({value}, 1)")
+    session.execute("INSERT OVERWRITE TABLE t PARTITION (p = 1) VALUES (4)")
+    session.execute("INSERT INTO t VALUES (5, 1)")
+    session.execute("ALTER TABLE t PARTITION (p = 1) COMPACT 'major' AND WAIT")
+    session.execute("ALTER TABLE t DROP PARTITION (p = 1)")
+    then = versions(session)
+    assert None not in then
+    clock.pass_by(HOUR + A_LITTLE)
+    gc.collect()
+    delete, left = LocalFiles.delete, 0
+
+    def failing(files: LocalFiles, path: str) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError("the disk is gone")
+        delete(files, path)
+
+    monkeypatch.setattr(LocalFiles, "delete", failing)
+    for number in range(12):
+        left = number % 3
+        session.compactor.initiate()
+        session.compactor.clean()
+        clock.pass_by(HOUR)
+        assert all(found in (None, rows) for found, rows in zip(versions(session), then, strict=True))
+    assert versions(session) == [None] * 6 + [[]]
 
 
 def test_a_base_without_rows_ends_the_versions_before_it_once_it_is_gone(session: Session, tmp_path: Path) -> None:
