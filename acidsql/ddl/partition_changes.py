@@ -17,7 +17,7 @@ from acidsql.ddl.relocation import finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.client import Metastore
-from acidsql.metastore.history_retention import keeps_history
+from acidsql.metastore.history_retention import RETENTION, held_until, keeps_history, moment_text
 from acidsql.planner.ddl.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.ddl.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
 from acidsql.snapshot.foreign_directories import Siblings
@@ -229,12 +229,22 @@ def move(step: MovePartition, run: PlanRun) -> None:
     new_location = default_location(table, step.new)
     moves = not table.external and old.location == default_location(table, old.values)
     if moves:
+        _require_not_kept(new_location, table, run)
         require_free(run.files, new_location)
     if table.is_transactional:
         run.allocate_write_id(table)
     marked = with_move(table, old.location, new_location) if moves else table
     run.metastore.alter_table(table, marked, partitions={old.values: Partition(step.new, old.location)})
     finish_move(run.metastore, run.files, marked)
+
+
+def _require_not_kept(location: str, table: Table, run: PlanRun) -> None:
+    """Raises LOCATION_NOT_EMPTY where the files of a dropped partition are kept."""
+    kept = [d for d in run.metastore.dropped_partitions(table) if d.location == location]
+    if kept:
+        until = moment_text(held_until(table, max(d.dropped for d in kept)))
+        reason = f"{RETENTION} keeps the files of a partition there that was dropped, {until}"
+        raise AcidSqlError(Condition.LOCATION_NOT_EMPTY, path=location, reason=reason)
 
 
 def _renamed_partition(step: MovePartition, known: Mapping[PartitionValues, Partition]) -> Partition:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import Compaction, CompactionState
-from acidsql.metastore.history_retention import RETENTION, held_until, retention_millis
+from acidsql.metastore.history_retention import RETENTION, held_until, moment_text, retention_millis
 from acidsql.metastore.process_identity import now
 
 
@@ -28,11 +27,4 @@ def _with_hold(metastore: Metastore, compaction: Compaction) -> Compaction:
     until = held_until(table, compaction.committed)
     if until <= now().wall:
         return compaction
-    return replace(compaction, error=f"{RETENTION} keeps what it replaces {_until(until)}")
-
-
-def _until(millis: int) -> str:
-    try:
-        return f"until {datetime.fromtimestamp(millis / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"
-    except (OverflowError, ValueError, OSError):  # a retention of very many years
-        return "for ever"
+    return replace(compaction, error=f"{RETENTION} keeps what it replaces {moment_text(until)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 from acidsql.acid.table import Table
@@ -34,6 +35,14 @@ def is_retention(value: str) -> bool:
 def held_until(table: Table, replaced: int) -> int:
     """The moment up to which the cleaner leaves what was replaced at a moment, in milliseconds since 1970."""
     return replaced + retention_millis(table.properties)
+
+
+def moment_text(held: int) -> str:
+    """Until when something is held."""
+    try:
+        return f"until {datetime.fromtimestamp(held / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"
+    except (OverflowError, ValueError, OSError):  # in very many years
+        return "for ever"
 
 
 def keeps_history(table: Table) -> bool:

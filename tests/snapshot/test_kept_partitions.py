@@ -133,6 +133,25 @@ def test_kept_partitions_move_with_their_table(session: Session, clock: Clock, t
     assert not (tmp_path / "warehouse" / "u" / "p=1").exists()
 
 
+def test_a_partition_does_not_get_the_name_of_one_whose_files_are_kept(session: Session, clock: Clock) -> None:
+    parted(session)
+    session.execute(DROP)
+    rename = "ALTER TABLE t PARTITION (p = 2) RENAME TO PARTITION (p = 1)"
+    error = fails("LOCATION_NOT_EMPTY", lambda: session.execute(rename))
+    assert "acidsql.history.retention keeps the files of a partition there that was dropped, until 2" in str(error)
+    assert versions(session) == [[], FIRST, [(2, 2)]]
+    clock.pass_by(HOUR + A_LITTLE)
+    clean(session)
+    session.execute(rename)
+    assert rows(session) == [(2, 1)]
+
+
+def test_explain_tells_that_the_files_of_a_dropped_partition_stay(session: Session) -> None:
+    parted(session)
+    shown = "\n".join(str(row[0]) for row in rows(session, f"EXPLAIN {DROP}"))
+    assert "leaves their files to the cleaner: acidsql.history.retention is 1h" in shown
+
+
 def test_a_dropped_table_leaves_nothing(session: Session, tmp_path: Path) -> None:
     parted(session)
     session.execute(DROP)
