@@ -15,6 +15,9 @@ ACID_VERSION_CONTENT = b"2"
 METADATA_FILE = "_metadata_acid"
 TRUNCATED_METADATA = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 """The content of METADATA_FILE in the empty base of a TRUNCATE."""
+DROPPED_METADATA = b'{"thisFileVersion":"0","dataFormat":"dropped"}'
+"""The content of METADATA_FILE in the empty base of a partition that was dropped and whose files stay
+(HIVE-25688)."""
 STAGING_DIRECTORY = ".acidsql_staging"
 SESSIONS_DIRECTORY = ".acidsql/sessions"
 """Below the warehouse: the directories of sessions, which hold those of temporary tables."""

@@ -43,6 +43,7 @@ from acidsql.writing.placed_columns import NEW_BUCKET, OLD_BUCKET, OLD_ROW, OLD_
 from acidsql.writing.publishing import StagedFile, WriteTarget, publish
 from acidsql.writing.row_placement import Rows
 from acidsql.writing.statement_transactions import LateWork, row_counts, write_target
+from acidsql.writing.table_write import note_replaced, replaced_parts
 from acidsql.writing.write_transaction import WriteTransaction
 
 _IN_MEMORY: Final = 8
@@ -207,7 +208,10 @@ class ArrowExecutor:
         write = txn.begin(target := write_target(plan, parts, txn, self.files_of(plan.target.location)))
         write.staged.extend(stage(target))
         txn.opened.require_open()
+        replaced = replaced_parts(plan, write, StatementSnapshots(self.files_of, txn.view()))
         publish(target, write.staged, write.made, txn.siblings(write), txn.opened.require_open)
+        if replaced is not None:
+            note_replaced(write, replaced)
         return row_counts(plan, write.staged)
 
 

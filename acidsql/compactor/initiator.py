@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from acidsql.acid.compaction_scope import Aborted, CompactionType, due
+from acidsql.acid.directories import Base
+from acidsql.acid.snapshot_selection import SkipReason
 from acidsql.acid.table import Table
-from acidsql.acid.write_ids import TxnId
+from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.compactor.compactor_settings import FAILED_RETRY, FAILED_THRESHOLD, thresholds
 from acidsql.compactor.places import View, compactable, find_place
 from acidsql.durations import seconds
 from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import Changed, CompactionKeeper, CompactionRequest, CompactionState, PlaceName
+from acidsql.metastore.history_retention import keeps_history
 from acidsql.storage.file_systems import FilesOf
 
 _ACTIVE = (CompactionState.INITIATED, CompactionState.WORKING)
@@ -55,7 +58,7 @@ class Initiator:
             if place in active or (self._last_checked.get(place) == changed.txn and not of_table.count):
                 continue
             try:
-                answer = self._check(changed, of_table, is_cleaning=place in cleaning)
+                answer = self._check(changed, of_table, cleaning.get(place))
             except (AcidSqlError, OSError) as error:
                 answer = Initiated(_request(place, CompactionType.MAJOR, self.name), str(error))
             if answer is not None:
@@ -76,7 +79,8 @@ class Initiator:
                     found[name] = counts
         return found
 
-    def _check(self, changed: Changed, aborted: Aborted, *, is_cleaning: bool) -> Initiated | None:
+    def _check(self, changed: Changed, aborted: Aborted, cleaned_up_to: WriteId | None) -> Initiated | None:
+        """`cleaned_up_to` is the highest write ID of the cleanings that wait for the place."""
         name = changed.place
         place = find_place(self.metastore, self.files_of, name.database, name.table, name.partition)
         if place is None:  # it is gone, or the write to a partitioned table touched no partition
@@ -87,8 +91,8 @@ class Initiator:
             return None
         view = compactable(self.metastore, place, self.metastore.valid_txns())
         snapshot = view.snapshot
-        if snapshot.obsolete and not is_cleaning:
-            self.keeper.enqueue_cleaning(_request(name, CompactionType.MAJOR, self.name), view.writes.high_watermark)
+        self._clean_later(place.table, name, view, cleaned_up_to)
+        is_cleaning = cleaned_up_to is not None
         limits = thresholds(self.settings, place.table.properties)
         is_excluded = _is_excluded(place.table)
         wanted = None if is_excluded else due(snapshot, limits, aborted, insert_only=place.table.is_insert_only)
@@ -100,6 +104,21 @@ class Initiator:
             return None
         rewrite, reason = wanted
         return self._enqueue(_request(name, rewrite, self.name), reason)
+
+    def _clean_later(self, table: Table, name: PlaceName, view: View, cleaned_up_to: WriteId | None) -> None:
+        """Asks for the removal of what no compaction has replaced. A cleaning may wait for long where history is
+        retained, so that one is not enough there: each base of an INSERT OVERWRITE or TRUNCATE gets its own."""
+        request, base = _request(name, CompactionType.MAJOR, self.name), view.snapshot.base
+        if not view.snapshot.obsolete:
+            return
+        if not keeps_history(table):
+            if cleaned_up_to is None:
+                self.keeper.enqueue_cleaning(request, view.writes.high_watermark)
+            return
+        parsed = base.parsed if base is not None and _replaces(view, base.name) else None
+        high = parsed.write_id if isinstance(parsed, Base) else view.writes.high_watermark
+        if cleaned_up_to is None or high > cleaned_up_to:
+            self.keeper.enqueue_cleaning(request, high)
 
     def _enqueue(self, request: CompactionRequest, reason: str) -> Initiated:
         """Requests a compaction, unless the last ones failed and failed.retry.time has not passed."""
@@ -117,11 +136,17 @@ class Initiator:
         if view.is_whole and not (snapshot.deltas or snapshot.delete_deltas or snapshot.obsolete or snapshot.aborted):
             self.keeper.forget_changed(changed)
 
-    def _queued(self) -> tuple[set[PlaceName], set[PlaceName]]:
-        """The places with a compaction that waits or runs, and those that wait for the cleaner."""
+    def _queued(self) -> tuple[set[PlaceName], dict[PlaceName, WriteId]]:
+        """The places with a compaction that waits or runs, and those that wait for the cleaner, each with the highest
+        write ID of its cleanings."""
         known = self.keeper.compactions()
         active = {c.request.place for c in known if c.state in _ACTIVE}
-        return active, {c.request.place for c in known if c.state is CompactionState.READY_FOR_CLEANING}
+        cleaning: dict[PlaceName, WriteId] = {}
+        for c in known:
+            if c.state is CompactionState.READY_FOR_CLEANING and c.highest_write_id is not None:
+                place = c.request.place
+                cleaning[place] = max(cleaning.get(place, c.highest_write_id), c.highest_write_id)
+        return active, cleaning
 
     def _aborted(self) -> dict[str, Aborted]:
         """By qualified table name: the aborted transactions that may have left files there."""
@@ -131,6 +156,11 @@ class Initiator:
             if left.write_id is not None and left.txn in started:
                 ages.setdefault(left.table.qualified, []).append(time.time() - started[left.txn] / 1000)
         return {name: Aborted(len(found), max(found)) for name, found in ages.items()}
+
+
+def _replaces(view: View, base: str) -> bool:
+    """Whether a base makes something obsolete that lies there."""
+    return any(s.reason is SkipReason.COVERED and s.detail == base for s in view.snapshot.skipped)
 
 
 def _request(place: PlaceName, kind: CompactionType, initiator: str) -> CompactionRequest:

@@ -27,6 +27,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
+    Compaction,
     CompactionQueue,
     CompactionRequest,
     CompactionState,
@@ -174,7 +175,7 @@ class Compactor:
             )
         if entry.state is CompactionState.REFUSED:
             return Requested(number, entry.state, entry.error)
-        cleaned = {c.compaction.id for c in self.clean() if not c.error}
+        cleaned = {c.source.id for c in self.clean() if isinstance(c.source, Compaction) and not c.error}
         return Requested(number, CompactionState.SUCCEEDED if number in cleaned else entry.state, message)
 
     # -- rounds
@@ -346,6 +347,12 @@ def _initiated_text(one: Initiated) -> str:
     return f"{what} not initiated: {one.reason}" if one.id is None else f"{what} initiated as {one.id}: {one.reason}"
 
 
+def _name(compaction: Compaction) -> str:
+    return f"compaction {compaction.id} of {compaction.request.place.text}"
+
+
 def _cleaned_text(one: Cleaned) -> str:
-    what = f"cleaning up behind compaction {one.compaction.id} of {one.compaction.request.place.text}"
+    source = one.source
+    behind = f"the drop of {source}" if isinstance(source, str) else _name(source)
+    what = f"cleaning up behind {behind}"
     return f"{what} failed: {one.error}" if one.error else f"{what}: {len(one.removed)} directories removed"

@@ -9,16 +9,21 @@ from functools import partial
 
 from acidsql.acid.data_files import is_visible
 from acidsql.acid.directories import Original, parse_bucket_file, parse_directory
-from acidsql.acid.layout import METADATA_FILE, TRUNCATED_METADATA, adopted_write_ids, base_name
+from acidsql.acid.layout import DROPPED_METADATA, METADATA_FILE, TRUNCATED_METADATA, adopted_write_ids, base_name
 from acidsql.acid.partition_values import as_known, by_normal_values, check_own_place
 from acidsql.acid.table import Table
 from acidsql.ddl.plan_run import PlanRun
 from acidsql.ddl.relocation import finish_move, require_free, with_move
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.client import Metastore
+from acidsql.metastore.history_retention import RETENTION, held_until, keeps_history, moment_text
 from acidsql.planner.ddl.ddl_plan import MovePartition, RegisterPartitions, RemovePartitions, TakePartitions, Touch
 from acidsql.planner.ddl.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
 from acidsql.snapshot.foreign_directories import Siblings
+from acidsql.snapshot.read_view import ReadView
+from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
+from acidsql.snapshot.statement_snapshots import StatementSnapshots, is_without_rows
 from acidsql.storage.file_systems import FileSystem, discard
 from acidsql.storage.leftovers import is_there, keep_if_open
 
@@ -76,13 +81,17 @@ def _check_write_ids(partition: Partition, step: RegisterPartitions, run: PlanRu
     if table.is_full_acid:
         _check_originals(partition, [f.path for f in listing.files if is_visible(f.path)], step.span)
     found, _ = adopted_write_ids([f.path for f in listing.files], listing.directories)
-    known = metastore.valid_write_ids(table, metastore.valid_txns()).high_watermark
+    txns = metastore.valid_txns()
+    writes = metastore.valid_write_ids(table, txns)
+    known = writes.high_watermark
     if found > known:
         reason = f"write ID {found} lies there, and {table.qualified} has write IDs up to {known} only"
         hint = "Create the table with 'acidsql.adopt.writeids' to tell all its write IDs, then add the partition."
         raise AcidSqlError(
             Condition.LOCATION_NOT_EMPTY, span=step.span, path=partition.location, reason=reason, hint=hint
         )
+    if any(dropped.location == partition.location for dropped in metastore.dropped_partitions(table)):
+        return not is_without_rows(table, files, files.resolve(partition.location), writes, txns)
     return bool(listing.files or listing.directories)
 
 
@@ -115,19 +124,22 @@ def remove(step: RemovePartitions, run: PlanRun) -> None:
     files go after it, when everybody knows that the partitions are gone. Nothing hides the files of a plain table, so
     they go before it: a process that dies in between leaves none for a partition that is made there again.
 
+    In a table that retains its history, the files stay behind the base until the cleaner removes them.
+
     Raises PARTITION_NOT_FOUND, CATALOG_BEHIND.
     """
     table, metastore = step.table, run.metastore
     known = metastore.partitions(table)
     dropped = _named_partitions(step, known)
-    kept = [p for p in known if p not in dropped]
-    own = [] if table.external else [p for p in dropped if run.ownership.is_own(table, p.location, kept)]
+    left = [p for p in known if p not in dropped]
+    own = [] if table.external else [p for p in dropped if run.ownership.is_own(table, p.location, left)]
+    kept = [p for p in own if _is_kept(p, table, metastore)]
     if table.is_transactional and own:
-        _hide(own, table, run)
-    contents = [_contents(p.location, run) for p in own]
+        _hide(own, kept, table, run)
+    contents = [_contents(p.location, run) for p in own if p not in kept]
     assert run.transaction is not None
     values = [p.values for p in dropped]
-    run.transaction.committing = partial(metastore.commit_dropped, run.transaction.id, table, values)
+    run.transaction.committing = partial(metastore.commit_dropped, run.transaction.id, table, values, kept)
     if table.is_transactional:
         run.after_commit.append(partial(_discard_own, contents, step, run))
     else:
@@ -146,11 +158,20 @@ def _named_partitions(step: RemovePartitions, partitions: Sequence[Partition]) -
     return list(found.values())
 
 
-def _hide(partitions: Sequence[Partition], table: Table, run: PlanRun) -> None:
+def _is_kept(partition: Partition, table: Table, metastore: Metastore) -> bool:
+    """Whether the files of a dropped partition stay. DROP TABLE removes only what lies in the table's directory."""
+    keeps = keeps_history(table) and not table.temporary and metastore.compaction_keeper is not None
+    return keeps and partition.location.startswith(f"{table.location}/")
+
+
+def _hide(partitions: Sequence[Partition], kept: Sequence[Partition], table: Table, run: PlanRun) -> None:
     """Writes an empty base into each partition. If this process dies before the files are gone, a partition that is
-    added there again does not have their rows. Raises CATALOG_BEHIND."""
+    added there again does not have their rows. Those that are `kept` get the list of their files. Raises
+    CATALOG_BEHIND."""
     assert run.transaction is not None
     write_id = run.allocate_write_id(table)
+    snapshots = StatementSnapshots(run.files, ReadView(run.metastore, run.metastore.valid_txns(run.transaction.id)))
+    before = {part.values: part.snapshot for part in snapshots.parts_of(table, [p.values for p in kept])}
     made: list[str] = []
     siblings = Siblings(run.metastore, table, write_id, write_id, run.transaction.id, [made])
     for partition in partitions:
@@ -161,7 +182,10 @@ def _hide(partitions: Sequence[Partition], table: Table, run: PlanRun) -> None:
             siblings.check(place, files.directories_named(place, ""), base_name(write_id))
             made.append(directory)
         files.make_directories(directory)
-        files.write(f"{directory}/{METADATA_FILE}", TRUNCATED_METADATA)
+        is_kept = partition in kept
+        files.write(f"{directory}/{METADATA_FILE}", DROPPED_METADATA if is_kept else TRUNCATED_METADATA)
+        if is_kept:
+            files.write(f"{directory}/{REPLACED_FILE}", replaced_files(before.get(partition.values)))
     keep_if_open([(run.files(directory), directory) for directory in made], run.require_open)
 
 
@@ -205,12 +229,22 @@ def move(step: MovePartition, run: PlanRun) -> None:
     new_location = default_location(table, step.new)
     moves = not table.external and old.location == default_location(table, old.values)
     if moves:
+        _require_not_kept(new_location, table, run)
         require_free(run.files, new_location)
     if table.is_transactional:
         run.allocate_write_id(table)
     marked = with_move(table, old.location, new_location) if moves else table
     run.metastore.alter_table(table, marked, partitions={old.values: Partition(step.new, old.location)})
     finish_move(run.metastore, run.files, marked)
+
+
+def _require_not_kept(location: str, table: Table, run: PlanRun) -> None:
+    """Raises LOCATION_NOT_EMPTY where the files of a dropped partition are kept."""
+    kept = [d for d in run.metastore.dropped_partitions(table) if d.location == location]
+    if kept:
+        until = moment_text(held_until(table, max(d.dropped for d in kept)))
+        reason = f"{RETENTION} keeps the files of a partition there that was dropped, {until}"
+        raise AcidSqlError(Condition.LOCATION_NOT_EMPTY, path=location, reason=reason)
 
 
 def _renamed_partition(step: MovePartition, known: Mapping[PartitionValues, Partition]) -> Partition:

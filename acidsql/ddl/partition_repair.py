@@ -15,6 +15,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.planner.ddl.ddl_plan import RegisterPartitions, RepairPartitions
 from acidsql.planner.ddl.partition_spec import default_location, name_of_partition
+from acidsql.snapshot.statement_snapshots import is_without_rows
 
 
 def repair(step: RepairPartitions, run: PlanRun) -> None:
@@ -47,16 +48,25 @@ def _new_partitions(step: RepairPartitions, known: Sequence[Partition], run: Pla
     table = step.table
     registered = by_normal_values([p.values for p in known], table.partition_columns)
     types = [parse_type(c.type) for c in table.partition_columns]
+    dropped = {each.location for each in run.metastore.dropped_partitions(table)}
     new: dict[PartitionValues, Partition] = {}
     for partition in _partitions_on_disk(step, run):
         values = tuple(map(normal_value, partition.values, types))
         if partition.values in registered or values in registered:
+            continue
+        if partition.location in dropped and _is_empty(table, partition.location, run):
             continue
         if values in new:
             detail = f"{new[values].location} and {partition.location} are directories of one partition"
             raise AcidSqlError(Condition.INVALID_PARTITION_SPEC, span=step.span, detail=detail)
         new[values] = partition
     return list(new.values())
+
+
+def _is_empty(table: Table, location: str, run: PlanRun) -> bool:
+    """Whether the directory of a dropped partition has nothing but the files that are kept for earlier versions."""
+    files, txns = run.files(location), run.metastore.valid_txns()
+    return is_without_rows(table, files, files.resolve(location), run.metastore.valid_write_ids(table, txns), txns)
 
 
 def _partitions_on_disk(step: RepairPartitions, run: PlanRun) -> Iterator[Partition]:

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from acidsql.acid.table import Column, View
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.held_back import compactions_shown
 
 DATABASE: Final = "sys"
 
@@ -96,7 +97,7 @@ def system_view(database: str, name: str, metastore: Metastore) -> View | None:
 
 
 def _compactions(metastore: Metastore) -> Iterable[_Row]:
-    for c in metastore.compactions():
+    for c in compactions_shown(metastore):
         r, end = c.request, c.committed or c.ended
         duration = end - c.started if c.started and end else None
         yield (

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 from acidsql.acid.table import PrincipalKind, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
-from acidsql.metastore.partition_changes import PartitionChange
+from acidsql.metastore.partition_changes import DroppedPartition, PartitionChange
 
 DEFAULT_DATABASE = "default"
 
@@ -200,6 +200,12 @@ class Catalog(Protocol):
     def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
         """The partitions that were dropped, added or found since the table was made, for readers of earlier versions.
         None where the metastore records none, as a Hive Metastore. Raises TABLE_NOT_FOUND, TABLE_CHANGED."""
+        ...
+
+    def dropped_partitions(self, table: Table) -> Sequence[DroppedPartition]:
+        """The partitions that were dropped and whose files are kept, in the order of the drops; the same one may have
+        been dropped several times. Empty where the metastore keeps none, as a Hive Metastore. Raises TABLE_NOT_FOUND,
+        TABLE_CHANGED."""
         ...
 
     def statistics(self, table: Table, partition: PartitionValues = ()) -> Mapping[str, str]:

@@ -16,7 +16,9 @@ from enum import Enum
 from typing import Protocol
 
 from acidsql.acid.compaction_scope import CompactionType
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
+from acidsql.metastore.partition_changes import DroppedPartition
 
 DEFAULT_POOL = "default"
 
@@ -221,11 +223,25 @@ class CompactionKeeper(CompactionQueue, Protocol):
         ...
 
     def enqueue_cleaning(self, request: CompactionRequest, highest_write_id: WriteId) -> None:
-        """Asks the cleaner to remove the directories that the base of this write ID made obsolete."""
+        """Asks the cleaner to remove the directories that the base of this write ID made obsolete when it committed, or
+        now if nobody has recorded when that was."""
         ...
 
     def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:
         """Compactions whose sources no open transaction reads and that committed at least `retention` seconds ago."""
+        ...
+
+    def unread_drops(self) -> Sequence[tuple[Table, DroppedPartition]]:
+        """The dropped partitions whose files are kept (`dropped_partitions`), without those that an open transaction
+        may know as partitions of the table."""
+        ...
+
+    def expire_drop(self, table: Table, partition: DroppedPartition) -> None:
+        """Ends the versions that need the files of a dropped partition, before these are removed."""
+        ...
+
+    def forget_drop(self, table: Table, partition: DroppedPartition) -> None:
+        """Forgets a dropped partition whose files are removed."""
         ...
 
     def compaction_cleaned(self, compaction: Compaction) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from acidsql.acid.partition_values import PartitionValues
-from acidsql.acid.write_ids import WriteId
+from acidsql.acid.write_ids import TxnId, WriteId
 
 
 class ChangeKind(Enum):
@@ -32,3 +32,18 @@ class PartitionChange:
     values: PartitionValues | None
     kind: ChangeKind
     write_id: WriteId
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedPartition:
+    """A partition that was dropped and whose files are kept, because the table retains its history.
+
+    The base `write_id` in its directory hides its rows. `dropped` is the time of the drop in milliseconds since 1970,
+    and transactions from the ID `next_txn` on do not know the partition.
+    """
+
+    values: PartitionValues
+    location: str
+    write_id: WriteId
+    dropped: int
+    next_txn: TxnId

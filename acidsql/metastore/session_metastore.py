@@ -22,7 +22,7 @@ from acidsql.metastore.commit_history import CommittedWrite, RecordedCommit, Wri
 from acidsql.metastore.forwarding_metastore import ForwardingMetastore
 from acidsql.metastore.lock_components import LockComponent, LockType, Operation
 from acidsql.metastore.locks import DEFAULT_PATIENCE, Lock, Patience
-from acidsql.metastore.partition_changes import PartitionChange
+from acidsql.metastore.partition_changes import DroppedPartition, PartitionChange
 from acidsql.metastore.partition_exchange import exchange_in_steps
 from acidsql.metastore.streams import StreamClaim, StreamState
 from acidsql.metastore.temporary_relations import TemporaryRelations
@@ -138,6 +138,9 @@ class SessionMetastore(ForwardingMetastore):
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         (self._temporary if table.temporary else self.shared).add_partitions(table, partitions, found=found)
+
+    def dropped_partitions(self, table: Table) -> Sequence[DroppedPartition]:
+        return () if table.temporary else self.shared.dropped_partitions(table)
 
     def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
         return (self._temporary if table.temporary else self.shared).partition_changes(table)
@@ -265,9 +268,11 @@ class SessionMetastore(ForwardingMetastore):
                 self._temporary.remove_table(table.database, table.name)
                 raise
 
-    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+    def commit_dropped(
+        self, txn: TxnId, table: Table, values: Sequence[PartitionValues], kept: Sequence[Partition] = ()
+    ) -> None:
         if not table.temporary:
-            self.shared.commit_dropped(txn, table, values)
+            self.shared.commit_dropped(txn, table, values, kept)
             return
         self.shared.commit(txn)
         self._temporary.drop_partitions(table, values)

@@ -154,8 +154,11 @@ class TransactionClient(Protocol):
         """
         ...
 
-    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
-        """Forgets partitions whose rows `txn` has hidden, and commits, atomically.
+    def commit_dropped(
+        self, txn: TxnId, table: Table, values: Sequence[PartitionValues], kept: Sequence[Partition] = ()
+    ) -> None:
+        """Forgets partitions whose rows `txn` has hidden, and commits, atomically. The files of those that are `kept`
+        too stay for readers of earlier versions; only the embedded metastore can keep some.
 
         Raises TABLE_CHANGED and the errors of `commit`; the partitions are then still there.
         """

@@ -21,6 +21,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql
 from acidsql.grammar.statements import Describe, DescribeHistory, PartitionItem, Show, Shown, TableName
 from acidsql.metastore.catalog import Database, Partition
+from acidsql.metastore.held_back import compactions_shown
 from acidsql.metastore.transaction_client import Transaction
 from acidsql.planner.conditions.partition_pruning import has_values
 from acidsql.planner.ddl.partition_spec import name_of_partition, partition_values
@@ -227,7 +228,7 @@ def _locks(statement: Show, lookup: TableLookup, database: str) -> Answer:
 
 def _compactions(statement: Show, lookup: TableLookup, database: str) -> Answer:
     """SHOW COMPACTIONS [DATABASE db | table [PARTITION (..)]] [filters]."""
-    found = list(lookup.metastore.compactions())
+    found = list(compactions_shown(lookup.metastore))
     if statement.database is not None:
         found = [c for c in found if c.request.database == statement.database.value]
     if statement.table is not None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from acidsql.acid.partition_names import partition_name
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.catalog import PartitionValues
-from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
+from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.partition_changes import ChangeKind, DroppedPartition, PartitionChange
 from acidsql.planner.as_of import ASSUME_NO_DROPS, AsOf
 from acidsql.snapshot.earlier_versions import not_enough_history
 from acidsql.snapshot.scan_binding import BoundPart
@@ -25,6 +25,24 @@ def came_later(version: Version, changes: Sequence[PartitionChange]) -> frozense
     return frozenset(change.values for change in added if change.values is not None)
 
 
+def dropped_later(version: Version, dropped: Sequence[DroppedPartition]) -> Mapping[PartitionValues, Partition]:
+    """The partitions that the version has and that were dropped since, with their files of then. `dropped` are in the
+    order of the drops: the first one after the version is that of the partition which the version has."""
+    later = (each for each in dropped if _is_later(each, version))
+    return {each.values: Partition(each.values, each.location) for each in reversed(list(later))}
+
+
+def drops_between(last: Version, dropped: Sequence[DroppedPartition]) -> Sequence[PartitionChange]:
+    """The drops up to a version of partitions whose files are kept. Who reads the changes up to the version does not
+    see them: no event tells which rows they have hidden."""
+    done = (each for each in dropped if not _is_later(each, last))
+    return [PartitionChange(each.values, ChangeKind.DROPPED, WriteId(each.write_id - 1)) for each in done]
+
+
+def _is_later(dropped: DroppedPartition, version: Version) -> bool:
+    return dropped.write_id > version.write_id or dropped.write_id in version.later
+
+
 def check_no_drops(
     as_of: AsOf,
     version: Version,
@@ -32,8 +50,8 @@ def check_no_drops(
     changes: Sequence[PartitionChange] | None,
     is_wanted: Callable[[PartitionValues], bool],
 ) -> None:
-    """Checks that no partition was dropped since the version of which `is_wanted` is true. `changes` are what the
-    metastore has recorded, asked after the partitions were listed; None if it records nothing.
+    """Checks that no partition was dropped since the version of which `is_wanted` is true and whose files have gone.
+    `changes` are what the metastore has recorded, asked after the partitions were listed; None if it records nothing.
 
     Raises NOT_ENOUGH_HISTORY.
     """

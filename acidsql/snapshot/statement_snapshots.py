@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from acidsql.acid.data_files import is_visible, original_files
 from acidsql.acid.directories import Base, parse_directory
 from acidsql.acid.layout import METADATA_FILE
-from acidsql.acid.snapshot_selection import Snapshot, select_snapshot
+from acidsql.acid.snapshot_selection import Skipped, SkipReason, Snapshot, select_snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import ValidTxnList, ValidWriteIdList
 from acidsql.metastore.catalog import Partition, PartitionValues
+from acidsql.metastore.partition_changes import PartitionChange
 from acidsql.planner.as_of import AsOf
 from acidsql.planner.change_range import ChangeRange
 from acidsql.planner.conditions.partition_pruning import keeps
@@ -25,9 +26,15 @@ from acidsql.snapshot.commit_times import commit_times
 from acidsql.snapshot.earlier_versions import History, resolved_version, write_ids_at
 from acidsql.snapshot.foreign_directories import require_known, top_level
 from acidsql.snapshot.lost_files import require_complete
-from acidsql.snapshot.partition_history import came_later, check_no_drops, check_not_found_later
+from acidsql.snapshot.partition_history import (
+    came_later,
+    check_no_drops,
+    check_not_found_later,
+    dropped_later,
+    drops_between,
+)
 from acidsql.snapshot.read_view import ReadView
-from acidsql.snapshot.replaced_files import keeping_bases
+from acidsql.snapshot.replaced_files import Keeping, keeping_directories
 from acidsql.snapshot.scan_binding import BoundChanges, BoundPart, BoundScan
 from acidsql.snapshot.version import Version
 from acidsql.storage.file_systems import FilesOf, FileSystem, Listing
@@ -49,6 +56,22 @@ class _Read:
     """The first of the versions, as the statement names it."""
     came_later: frozenset[PartitionValues] = frozenset()
     """The partitions that had no rows in the last version."""
+    dropped: Mapping[PartitionValues, Partition] = field(default_factory=dict)
+    """The partitions of the last version that were dropped since and whose files are kept."""
+    drops: Sequence[PartitionChange] = ()
+    """The drops up to the last version of partitions whose files are kept."""
+
+    def histories(self, table: Table, txns: ValidTxnList, *, is_cleaned_by_hive: bool) -> Sequence[History]:
+        """What decides about each of the versions."""
+        if self.now is None or not self.versions:
+            return ()
+        span = self.as_of.span if self.as_of is not None else None
+        first, *others = (
+            History(version, table, self.now, txns, span, is_cleaned_by_hive=is_cleaned_by_hive)
+            for version in self.versions
+        )
+        last = self.versions[-1].write_id if others else None
+        return replace(first, changes_up_to=last), *others
 
 
 class StatementSnapshots:
@@ -69,25 +92,36 @@ class StatementSnapshots:
     def bind(self, scan: Scan) -> BoundScan:
         """The scan with the snapshots of the partitions that it may need.
 
-        Raises TABLE_CHANGED, TABLE_NOT_FOUND, for an earlier version what `resolved_version`, `History.check`,
+        Raises TABLE_CHANGED, TABLE_NOT_FOUND, for an earlier version what `resolved_version`, `History.passed_over`,
         `check_no_drops` and `check_not_found_later` raise, and for changes also what `versions_of` and `require_told`
         raise.
         """
         table = scan.table
-        files = self._files_of(table.location)
         with phase(Phase.SCAN):
             values = self._wanted(scan)
             read = self._read(scan)
-            wanted = [(table.qualified, read.versions, each) for each in values if each not in read.came_later]
-            missing = [key[2] for key in wanted if key not in self._parts]
-            partitions = self._located(table, missing)
-            found = self._select(table, read, files, partitions) if partitions else []
-            self._parts |= {(table.qualified, read.versions, part.values): part for part in found}
-            parts = tuple(self._parts[key] for key in wanted if key in self._parts)
+            gone = [each for each in read.dropped if each not in values]
+            values = [*values, *filter(keeps(scan.partition_filter, table), gone)]
+            parts = self._parts_of(table, read, [each for each in values if each not in read.came_later])
             if read.as_of is not None:
-                self._check_partitions(scan, read.as_of, read.versions[0], parts)
+                self._check_partitions(scan, read, read.as_of, parts)
             changes = None if scan.changes is None else self._changes(table, scan.changes, read, parts)
-        return BoundScan(scan, files, parts, changes)
+        return BoundScan(scan, self._files_of(table.location), parts, changes)
+
+    def parts_of(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[BoundPart]:
+        """The partitions with these values, or the table without partitions (`()`), as the statement reads them now.
+        Those that do not exist are left out. Raises what `bind` raises."""
+        scan = Scan("", table)
+        self._wanted(scan)
+        return self._parts_of(table, self._read(scan), values)
+
+    def _parts_of(self, table: Table, read: _Read, values: Sequence[PartitionValues]) -> tuple[BoundPart, ...]:
+        wanted = [(table.qualified, read.versions, each) for each in values]
+        missing = [key[2] for key in wanted if key not in self._parts]
+        partitions = self._located(table, read, missing)
+        found = self._select(table, read, self._files_of(table.location), partitions) if partitions else []
+        self._parts |= {(table.qualified, read.versions, part.values): part for part in found}
+        return tuple(self._parts[key] for key in wanted if key in self._parts)
 
     def count_of_partitions(self, scan: Scan) -> int:
         """How many partitions the scan may need. Lists no directory."""
@@ -124,8 +158,14 @@ class StatementSnapshots:
         else:
             versions = versions_of(scan.version, metastore, scan.table, now, self._files_of)
             as_of = scan.version.before(versions[0].write_id)
-        made = metastore.partition_changes(scan.table) if scan.table.partition_columns else ()
-        return _Read(write_ids_at(versions[-1], now), now, versions, as_of, came_later(versions[-1], made or ()))
+        writes = write_ids_at(versions[-1], now)
+        if not scan.table.partition_columns:
+            return _Read(writes, now, versions, as_of)
+        known = metastore.dropped_partitions(scan.table)
+        dropped = dropped_later(versions[-1], known)
+        later = came_later(versions[-1], metastore.partition_changes(scan.table) or ())
+        drops = drops_between(versions[-1], known)
+        return _Read(writes, now, versions, as_of, later - dropped.keys(), dropped, drops)
 
     def _changes(
         self, table: Table, changes: ChangeRange, read: _Read, parts: Sequence[BoundPart]
@@ -137,23 +177,27 @@ class StatementSnapshots:
         writes = changing_writes(parts, before, read.writes)
         return BoundChanges(before, commit_times(self._view.metastore, table, writes))
 
-    def _check_partitions(self, scan: Scan, as_of: AsOf, version: Version, parts: Sequence[BoundPart]) -> None:
+    def _check_partitions(self, scan: Scan, read: _Read, as_of: AsOf, parts: Sequence[BoundPart]) -> None:
         """Partitions are dropped while others are read, so the metastore is asked after they were listed."""
-        changes = self._view.metastore.partition_changes(scan.table)
-        check_no_drops(as_of, version, scan.table, changes, keeps(scan.partition_filter, scan.table))
+        changes, version = self._view.metastore.partition_changes(scan.table), read.versions[0]
+        told = None if changes is None else [*changes, *read.drops]
+        check_no_drops(as_of, version, scan.table, told, keeps(scan.partition_filter, scan.table))
         check_not_found_later(as_of, version, scan.table, changes or (), parts)
 
-    def _located(self, table: Table, values: Sequence[PartitionValues]) -> Sequence[Partition]:
-        """The partitions with these values, as far as they still exist."""
+    def _located(self, table: Table, read: _Read, values: Sequence[PartitionValues]) -> Sequence[Partition]:
+        """The partitions with these values, as far as they still exist, or as the version has them."""
         if not table.partition_columns:
             return [Partition((), table.location) for _ in values]
-        return self._view.partitions_among(table, values, self._values[table.qualified]) if values else ()
+        there = [each for each in values if each not in read.dropped]
+        found = self._view.partitions_among(table, there, self._values[table.qualified]) if there else ()
+        return [*found, *(read.dropped[each] for each in values if each in read.dropped)]
 
     def _select(
         self, table: Table, read: _Read, files: FileSystem, partitions: Sequence[Partition]
     ) -> Sequence[BoundPart]:
         """Lists the partitions in parallel."""
         metastore, txns, writes, now = self._view.metastore, self._view.txns, read.writes, read.now
+        histories = read.histories(table, txns, is_cleaned_by_hive=metastore.compaction_keeper is None)
 
         def select(partition: Partition) -> BoundPart:
             directory = files.resolve(partition.location)
@@ -161,13 +205,11 @@ class StatementSnapshots:
             if now is not None:
                 names = top_level(listing)
                 require_known(metastore, table, directory, names, now.high_watermark, txns.high_watermark)
-                if read.versions:
-                    compacted = _compacted_bases(files, directory, listing)
-                    keeping = _unread_keeping_bases(files, directory, listing, writes)
-                    for version in read.versions:
-                        history = History(version, table, now, txns, read.as_of.span if read.as_of else None)
-                        history.check(listing, compacted, keeping)
-            return BoundPart(partition.values, directory, snapshot_of(table, files, directory, listing, writes, txns))
+            if not histories or writes is None:
+                snapshot = snapshot_of(table, files, directory, listing, writes, txns)
+            else:
+                snapshot = _snapshot_of_version(table, files, directory, listing, writes, txns, histories)
+            return BoundPart(partition.values, directory, snapshot)
 
         with ThreadPoolExecutor(min(_LISTING_THREADS, len(partitions))) as pool:
             parts = list(pool.map(select, partitions))
@@ -202,6 +244,15 @@ def snapshot_of(
     )
 
 
+def is_without_rows(
+    table: Table, files: FileSystem, directory: str, writes: ValidWriteIdList, txns: ValidTxnList
+) -> bool:
+    """Whether a directory of a partition that was dropped has nothing that a reader would read if the partition were
+    there again: the base of the drop hides it."""
+    snapshot = snapshot_of(table, files, directory, files.list_below(directory), writes, txns)
+    return BoundPart((), directory, snapshot).count_of_files == 0
+
+
 def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> frozenset[str]:
     """The bases of a compactor of Hive before version 4. Their names have no `_v`; `_metadata_acid` marks them
     (AcidUtils.MetaDataFile)."""
@@ -216,15 +267,45 @@ def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> fro
     return frozenset(found)
 
 
-def _unread_keeping_bases(
-    files: FileSystem, directory: str, listing: Listing, writes: ValidWriteIdList | None
-) -> frozenset[str]:
-    """The names of the bases beside which all files are that they replace, without those that are part of what is read:
-    if one is among the changes that are read, no event tells which rows have gone by it."""
-    found = keeping_bases(files, directory, listing)
-    parsed = {name: parse_directory(name) for name in found}
-    return frozenset(
-        name
-        for name, base in parsed.items()
-        if isinstance(base, Base) and not (writes and writes.is_valid(base.write_id))
+def _snapshot_of_version(
+    table: Table,
+    files: FileSystem,
+    directory: str,
+    listing: Listing,
+    writes: ValidWriteIdList,
+    txns: ValidTxnList,
+    histories: Sequence[History],
+) -> Snapshot:
+    """What a reader of the last of the versions reads, if the files of all of them are there. Raises what
+    `History.passed_over` raises."""
+    compacted = _compacted_bases(files, directory, listing)
+    keeping = _unread_keeping(keeping_directories(files, directory, listing), compacted, writes)
+    passed = frozenset[str]().union(*(history.passed_over(listing, compacted, keeping) for history in histories))
+    if not passed:
+        return snapshot_of(table, files, directory, listing, writes, txns)
+    left = Listing(
+        tuple(file for file in listing.files if file.path.partition("/")[0] not in passed),
+        tuple(path for path in listing.directories if path.partition("/")[0] not in passed),
+        listing.hidden,
     )
+    snapshot = snapshot_of(table, files, directory, left, writes, txns)
+    skipped = (Skipped(name, SkipReason.TOO_NEW, "the files that it has merged are read") for name in passed)
+    return replace(snapshot, skipped=tuple(sorted((*snapshot.skipped, *skipped), key=lambda s: s.name)))
+
+
+def _unread_keeping(
+    keeping: Mapping[str, Keeping], compacted: frozenset[str], writes: ValidWriteIdList
+) -> frozenset[str]:
+    """Those of the directories beside which all files are that they replace, without the overwrites and rebalances that
+    are part of what is read: if one is among the changes that are read, no event tells which rows have gone by it, or
+    later events name rows by their new IDs."""
+
+    def is_change(each: Keeping) -> bool:
+        base = parse_directory(each.name)
+        if not isinstance(base, Base):
+            return False
+        if base.visibility_txn is None and each.name not in compacted:
+            return writes.is_valid(base.write_id)
+        return each.renumbers and base.write_id < writes.high_watermark
+
+    return frozenset(name for name, each in keeping.items() if not is_change(each))

@@ -22,7 +22,7 @@ from acidsql.metastore.client import Metastore
 from acidsql.metastore.commit_history import UNKNOWN, RecordedCommit
 from acidsql.metastore.compactions import Compaction, CompactionState
 from acidsql.snapshot.readable_versions import ReadableVersions
-from acidsql.snapshot.replaced_files import keeping_bases
+from acidsql.snapshot.replaced_files import keeping_directories
 from acidsql.storage.file_systems import FilesOf, FileSystem
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.hadoop_files import FILE_ERRORS
@@ -32,6 +32,8 @@ from acidsql.storage.orc.tail import Tail
 _THREADS: Final = 16
 _LARGEST_BATCH: Final = 10_000
 """More write IDs in one directory are those of a compaction, and no batch of a stream."""
+_EMPTY_BASES: Final[Mapping[str | None, str]] = {"truncated": "TRUNCATE", "dropped": "DROP PARTITION"}
+"""The operations of bases without rows, by the data format in METADATA_FILE."""
 _MERGED: Final = (CompactionState.READY_FOR_CLEANING, CompactionState.SUCCEEDED)
 
 
@@ -60,7 +62,7 @@ class HistoryEntry:
 class FoundDirectory:
     """A directory of a table, with the time of its newest file in milliseconds since 1970, or None without a file.
     `data_format` is that of METADATA_FILE, which a TRUNCATE writes, and the compactor of Hive 3. `sample` is one of its
-    files with events, by path and size. `is_keeping` tells of a base that all files are there that it replaces."""
+    files with events, by path and size. `is_keeping` tells that all files are there that it replaces."""
 
     name: Base | Delta
     time: int | None
@@ -88,7 +90,7 @@ class Traces:
     @property
     def operation(self) -> str:
         """An overwrite may also truncate partitions. Events of both kinds are those of an UPDATE or a MERGE."""
-        for kind in ("OVERWRITE", "TRUNCATE", UNKNOWN):
+        for kind in ("OVERWRITE", *_EMPTY_BASES.values(), UNKNOWN):
             if kind in self.kinds:
                 return kind
         return "WRITE" if len(self.kinds) > 1 else next(iter(self.kinds))
@@ -122,9 +124,11 @@ def history(metastore: Metastore, files_of: FilesOf, table: Table, limit: int | 
 
 
 def directories(metastore: Metastore, files_of: FilesOf, table: Table) -> Sequence[FoundDirectory]:
-    """The directories of events in all partitions of a table."""
+    """The directories of events in all partitions of a table, also those that were dropped and whose files are kept."""
     partitions = metastore.partitions(table) if table.partition_columns else ()
     places = [p.location for p in partitions] if table.partition_columns else [table.location]
+    dropped = metastore.dropped_partitions(table) if table.partition_columns else ()
+    places = list(dict.fromkeys((*places, *(d.location for d in dropped))))
     if not places:
         return ()
     files = files_of(table.location)
@@ -202,7 +206,7 @@ def _kinds(directory: FoundDirectory) -> Iterator[tuple[WriteId, str]]:
         return
     match directory.name:
         case Base(write_id):
-            yield write_id, "TRUNCATE" if directory.data_format == "truncated" else "OVERWRITE"
+            yield write_id, _EMPTY_BASES.get(directory.data_format, "OVERWRITE")
         case Delta(low, high, is_delete=is_delete):
             for number in range(low, high + 1):
                 yield WriteId(number), "DELETE" if is_delete else "INSERT"
@@ -221,7 +225,7 @@ def _found_in(files: FileSystem, place: str) -> Sequence[FoundDirectory]:
         if rest == METADATA_FILE:
             marked.add(name)
     found = []
-    keeping = keeping_bases(files, place, listing)
+    keeping = keeping_directories(files, place, listing)
     for name, time in times.items():
         if (parsed := parse_directory(name)) is not None:
             is_marked = name in marked and parsed.visibility_txn is None

@@ -8,7 +8,7 @@ commit (acidsql/writing/statement_transactions.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, assert_never
@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.row_id import RowId
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.metastore.lock_components import LockType
 from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
@@ -25,7 +24,7 @@ from acidsql.request import Request
 from acidsql.snapshot.delete_applicability import without_deletes
 from acidsql.snapshot.read_transactions import Reader
 from acidsql.snapshot.read_view import ReadView
-from acidsql.snapshot.scan_binding import BoundPart, BoundScan
+from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.spark.catalyst.sessions import adopt
@@ -61,7 +60,7 @@ from acidsql.writing.publishing import WriteTarget, empty, publish
 from acidsql.writing.session_transaction import SharedTransaction
 from acidsql.writing.statement_transactions import LateWork, StatementTransactions, row_counts, write_target
 from acidsql.writing.steering import Steering
-from acidsql.writing.table_write import note_replaced
+from acidsql.writing.table_write import note_replaced, replaced_parts
 from acidsql.writing.write_transaction import WriteTransaction
 
 
@@ -315,7 +314,7 @@ class SparkExecutor:
             if write.target.table is txn.creates:
                 txn.check_unchanged(write.target.table)  # CREATE TABLE does not wait for the lock of CREATE TABLE .. AS
             siblings = txn.siblings(write)
-            before_it = _parts_before(one, snapshots)
+            before_it = replaced_parts(one, write, snapshots)
             publish(write.target, write.staged, write.made, siblings, txn.opened.require_open)
             for directory in write.emptied:
                 empty(write.target, directory, write.made, siblings, txn.opened.require_open)
@@ -394,14 +393,6 @@ def _given_frame(frame: FrameScan, request: Request, spark: SparkSession) -> Dat
         span = Span(request.text, start, start + len(name)) if start >= 0 else None
         raise AcidSqlError(Condition.UNBOUND_PARAMETER, span=span, name=name)
     return to_frame(request.frames[frame.frame], frame.frame, spark)
-
-
-def _parts_before(plan: WritePlan, snapshots: StatementSnapshots) -> Sequence[BoundPart] | None:
-    """What a write replaces that keeps a list of it; None for other writes, and where another writer could add
-    something that is not in the list."""
-    is_whole = plan.overwrite is not None and plan.overwrite.whole
-    is_alone = any(lock.lock_type is LockType.EXCLUSIVE for lock in plan.locks)
-    return snapshots.bind(Scan("", plan.target)).parts if is_whole and is_alone else None
 
 
 def _skips_existing(spark: StatementSpark, plan: WritePlan, target: WriteTarget) -> bool:

@@ -33,7 +33,9 @@ from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.metastore.history_retention import keeps_history
 from acidsql.planner.plan import Scan
+from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FileSystem, Piece, length_of, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
@@ -112,6 +114,13 @@ class Job:
     def source(self) -> BoundScan:
         scan = Scan("compacted", self.table, row_id=ROW_ID if self.table.is_full_acid else None)
         return BoundScan(scan, self.files, (BoundPart(self.part.values, self.part.directory, self.scope.source),))
+
+    @property
+    def leaves_list(self) -> bool:
+        """Whether it leaves the list of the files that it has merged. Readers of earlier versions need them beside a
+        base, and beside a delta of an insert-only table, whose rows do not tell their write."""
+        is_needed = self.scope.rewrite is not CompactionType.MINOR or self.table.is_insert_only
+        return is_needed and keeps_history(self.table)
 
     @property
     def directories(self) -> list[str]:
@@ -232,6 +241,9 @@ def publish(job: Job, staged: Sequence[Staged]) -> Merged:
         made[branch] = _make_directory(job, branch)
     with ThreadPoolExecutor(_THREADS) as pool:
         written = sum(pool.map(lambda file: _place(job, file, made[file.slot.branch]), staged))
+    if ROWS in made and job.leaves_list:
+        renumbers = job.scope.rewrite is CompactionType.REBALANCE
+        job.files.write(f"{made[ROWS]}/{REPLACED_FILE}", replaced_files(job.scope.source, renumbers=renumbers))
     job.files.delete(job.staging)
     names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))
     counts = Counter(file.slot.branch for file in staged)

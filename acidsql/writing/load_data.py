@@ -22,10 +22,14 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.statements import LoadData
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.history_retention import keeps_history
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.ddl.ddl_plan import LoadFiles
 from acidsql.planner.ddl.ddl_planner import load_locks, load_step
 from acidsql.snapshot.foreign_directories import Siblings, check_whole
+from acidsql.snapshot.read_view import ReadView
+from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.storage.file_systems import FilesOf, FileSystem, discard, is_local, remove_all
 from acidsql.storage.leftovers import is_there, tidy_up
 from acidsql.writing.load_sources import LoadedFile, Sources, find_sources, path_span
@@ -122,6 +126,8 @@ class Loader:
             made = [staging]
             txn.undo.append(partial(self._undo, table, place, made))
             self._stage(statement, sources, place, staging)
+            if statement.overwrite and keeps_history(table):
+                self._note_replaced(table, place, staging)
             txn.require_open()
             beside = Siblings(self.metastore, table, write_id, write_id, txn.id)
             beside.check(place.directory, place.files.directories_named(place.directory, ""), name)
@@ -134,6 +140,12 @@ class Loader:
             self.metastore.forget_statistics(txn.id, table, place.partitions)
         tidy_up(self.metastore, self.files_of, [(place.files, place.directory)])
         return Loaded(_rows(sources), txn.id, write_id)
+
+    def _note_replaced(self, table: Table, place: _Place, staging: str) -> None:
+        """Leaves the list of the files that readers read before (replaced_files.py)."""
+        snapshots = StatementSnapshots(self.files_of, ReadView(self.metastore, self.metastore.valid_txns()))
+        parts = snapshots.parts_of(table, place.partitions or [()])
+        place.files.write(f"{staging}/{REPLACED_FILE}", replaced_files(parts[0].snapshot if parts else None))
 
     def _undo(self, table: Table, place: _Place, made: Sequence[str]) -> None:
         if is_there(self.metastore, table, self.files_of):

@@ -12,10 +12,12 @@ from acidsql.acid.partition_names import partition_name
 from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.commit_history import CommittedWrite
-from acidsql.metastore.lock_components import Operation
-from acidsql.planner.plan import Effect
+from acidsql.metastore.history_retention import keeps_history
+from acidsql.metastore.lock_components import LockType, Operation
+from acidsql.planner.plan import Effect, WritePlan
 from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
 from acidsql.snapshot.scan_binding import BoundPart
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.writing.publishing import StagedFile, WriteTarget
 
 _OPERATIONS: Final = {
@@ -111,10 +113,20 @@ def _joined(database: str, table: str, writes: Sequence[TableWrite]) -> Committe
     return CommittedWrite(database, table, operation, inserted, updated, deleted)
 
 
+def replaced_parts(plan: WritePlan, write: TableWrite, snapshots: StatementSnapshots) -> Sequence[BoundPart] | None:
+    """What an overwrite replaces that keeps a list of it; None for other writes, and where another writer could add
+    something that is not in the list."""
+    is_kept = plan.overwrite is not None and (plan.overwrite.whole or keeps_history(plan.target))
+    is_alone = any(lock.lock_type is LockType.EXCLUSIVE for lock in plan.locks)
+    if not (is_kept and is_alone and plan.target.is_transactional):
+        return None
+    return snapshots.parts_of(plan.target, write.written_partitions if plan.target.partition_columns else [()])
+
+
 def note_replaced(write: TableWrite, parts: Sequence[BoundPart]) -> None:
     """Leaves in each base that the write has published the list of the files that it replaces. `parts` are the
     partitions as readers read them before."""
-    of_directory = {part.directory: part for part in parts}
+    of_directory = {part.directory: part.snapshot for part in parts}
     for base in write.made:
         replaced = of_directory.get(base.rpartition("/")[0])
         write.target.files.write(f"{base}/{REPLACED_FILE}", replaced_files(replaced))

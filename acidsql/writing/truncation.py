@@ -5,14 +5,17 @@ from __future__ import annotations
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.dialect import to_spark
 from acidsql.metastore.catalog import PartitionValues
+from acidsql.metastore.history_retention import keeps_history
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.conditions.partition_pruning import has_values
 from acidsql.planner.ddl.ddl_plan import EmptyTable
 from acidsql.planner.ddl.ddl_planner import truncate_locks
 from acidsql.snapshot.foreign_directories import check_whole
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.storage.file_systems import FilesOf, FileSystem
 from acidsql.writing.catalog_partitions import CatalogPartitions
 from acidsql.writing.publishing import WriteTarget, empty
+from acidsql.writing.table_write import note_replaced
 from acidsql.writing.write_transaction import WriteTransaction, transaction
 
 
@@ -36,8 +39,12 @@ def empty_table(step: EmptyTable, transactions: Transactions, files_of: FilesOf)
         write.emptied.extend(emptied.values())
         txn.opened.require_open()
         siblings = txn.siblings(write)
+        snapshots = StatementSnapshots(files_of, txn.view())
+        before = snapshots.parts_of(table, list(emptied)) if keeps_history(table) else None
         for place in write.emptied:
             empty(target, place, write.made, siblings, txn.opened.require_open)
+        if before is not None:
+            note_replaced(write, before)
     return txn
 
 

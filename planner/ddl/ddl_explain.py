@@ -10,6 +10,7 @@ from acidsql.acid.table import View
 from acidsql.acid.write_ids import StatementId
 from acidsql.grammar.statements import AddColumns, ChangeColumn, ColumnDefinition, PartitionItem, ReplaceColumns
 from acidsql.metastore.catalog import Database
+from acidsql.metastore.history_retention import RETENTION, keeps_history
 from acidsql.planner.ddl import ddl_plan as steps
 from acidsql.planner.ddl.ddl_plan import DdlPlan, Step
 from acidsql.planner.ddl.partition_spec import comparison_text, default_location, name_of_partition
@@ -152,6 +153,8 @@ def _alter(
                 "leaves their directories: the table is external"
                 if table.external
                 else "removes those of their directories in which nothing else lies" + _past_the_trash(step.skips_trash)
+                if not keeps_history(table)
+                else f"leaves their files to the cleaner: {RETENTION} is {table.properties[RETENTION]}"
             )
         case steps.RepairPartitions(table):
             verbs = ("reports", "reports") if step.reports_only else ("adds", "removes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,6 +26,7 @@ from acidsql.grammar.dialect import span_of, to_spark
 from acidsql.grammar.parameter_literals import first_parameter
 from acidsql.grammar.statements import ColumnDefinition, CreateTable, Name, NamedConstraint
 from acidsql.metastore.catalog import Database
+from acidsql.metastore.history_retention import RETENTION, is_retention
 from acidsql.planner.expressions.function_names import check_functions
 
 ADOPT_WRITE_IDS: Final = "acidsql.adopt.writeids"
@@ -137,12 +138,22 @@ def _properties(statement: CreateTable) -> dict[str, str]:
     if statement.transactional:
         properties[TRANSACTIONAL] = "true"
     # Hive accepts `transactional` in any case and stores it in lower case.
-    for key in [k for k in properties if k.lower() in (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)]:
+    for key in [k for k in properties if k.lower() in (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, RETENTION)]:
         properties[key.lower()] = properties.pop(key)
+    check_retention(properties, statement.table.span)
     if properties.get(TRANSACTIONAL, "").lower() == "true":
         properties.setdefault(TRANSACTIONAL_PROPERTIES, "default")
     properties.setdefault("bucketing_version", "2")
     return properties
+
+
+def check_retention(properties: Mapping[str, str], span: Span | None) -> None:
+    """Raises INVALID_TABLE_PROPERTIES for a retention that is no duration."""
+    value = properties.get(RETENTION)
+    if value is not None and not is_retention(value):
+        message = f"'{RETENTION}'='{value}' is not a duration"
+        hint = "Write a number and ms, s, min, h or d, such as '12h' or '30d'; 0 keeps nothing."
+        raise AcidSqlError(Condition.INVALID_TABLE_PROPERTIES, span=span, message=message, hint=hint)
 
 
 def _check_transactional(table: Table, statement: CreateTable) -> None:

@@ -12,8 +12,9 @@ from typing import Final
 
 from acidsql.acid.table import MOVING, TRANSACTIONAL, TRANSACTIONAL_PROPERTIES, Table
 from acidsql.errors import AcidSqlError, Condition, Span
+from acidsql.metastore.history_retention import RETENTION
 from acidsql.planner.ddl.ddl_plan import Conversion
-from acidsql.planner.ddl.table_definition import ADOPT_WRITE_IDS
+from acidsql.planner.ddl.table_definition import ADOPT_WRITE_IDS, check_retention
 
 _EXTERNAL: Final = "external"
 _COMMENT: Final = "comment"
@@ -22,9 +23,9 @@ _ACID_KEYS: Final = (TRANSACTIONAL, TRANSACTIONAL_PROPERTIES)
 
 
 def known_key(key: str) -> str:
-    """The key as acidsql keeps it: Hive takes these four in any case."""
+    """The key as acidsql keeps it: Hive takes the first four in any case."""
     lower = key.lower()
-    return lower if lower in (*_ACID_KEYS, _EXTERNAL, _COMMENT) else key
+    return lower if lower in (*_ACID_KEYS, _EXTERNAL, _COMMENT, RETENTION) else key
 
 
 def with_properties(table: Table, properties: Mapping[str, str], span: Span | None) -> Table:
@@ -35,6 +36,7 @@ def with_properties(table: Table, properties: Mapping[str, str], span: Span | No
     for key in (ADOPT_WRITE_IDS, MOVING):
         if key in properties:
             raise invalid(f"{key} is not set by ALTER TABLE: only CREATE TABLE takes it", span)
+    check_retention(properties, span)
     if _BUCKETING_VERSION in properties:
         _check_buckets(table, properties[_BUCKETING_VERSION], span)
     external = properties[_EXTERNAL].lower() == "true" if _EXTERNAL in properties else table.external

@@ -13,7 +13,7 @@ import acidsql
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.catalog import PartitionValues
+from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.sqlite.sqlite_metastore import SqliteMetastore
 from acidsql.session import Session
 from acidsql.storage.local_files import LocalFiles
@@ -30,9 +30,11 @@ def test_a_partition_stays_with_its_rows_where_the_transaction_that_drops_it_doe
 ) -> None:
     commit_dropped = SqliteMetastore.commit_dropped
 
-    def aborted_before(store: SqliteMetastore, txn: TxnId, table: Table, dropped: Sequence[PartitionValues]) -> None:
+    def aborted_before(
+        store: SqliteMetastore, txn: TxnId, table: Table, dropped: Sequence[PartitionValues], kept: Sequence[Partition]
+    ) -> None:
         other.execute(f"ABORT TRANSACTIONS {txn}")
-        commit_dropped(store, txn, table, dropped)
+        commit_dropped(store, txn, table, dropped, kept)
 
     monkeypatch.setattr(SqliteMetastore, "commit_dropped", aborted_before)
     with acidsql.connect(str(tmp_path / "w")) as session, acidsql.connect(str(tmp_path / "w")) as other:

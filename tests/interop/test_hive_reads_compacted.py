@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from tests.compactor.layout import as_streamed, stripes_in_order
 from tests.interop.hive_client import READ_MODES, Hive
@@ -104,3 +105,31 @@ def test_hive_reads_what_acidsql_compacted_on_its_queue_and_goes_on(name: str, h
         check(session, hive, name, "rebalanced")
         hive.run(f"DELETE FROM {DATABASE}.{name} WHERE id = 1")
         check(session, hive, name, "Hive's delete after the rebalance")
+
+
+@pytest.mark.parametrize("name", ["flat", "insert_only"])
+def test_hive_reads_a_table_that_retains_its_history(hive: Hive, session: Session, name: str) -> None:
+    """The lists of replaced files in the bases and deltas of compactions do not disturb Hive. Versions are right, or
+    refused where Hive's cleaner was faster."""
+    kind = KINDS[name].replace("'transactional'='true'", "'transactional'='true', 'acidsql.history.retention'='1d'")
+    session.execute(f"CREATE TABLE {name} {kind}")
+    then = [list[object]()]
+    for statement in ("INTO", "INTO", "OVERWRITE TABLE", "INTO", "INTO"):
+        session.execute(f"INSERT {statement} {name} VALUES ({len(then)}, 1, 'a')")
+        then.append(check(session, hive, name, f"INSERT {statement}"))
+    for how in ("minor", "major"):
+        session.execute(f"ALTER TABLE {name} COMPACT '{how}' AND WAIT")
+        check(session, hive, name, how, then[-1])
+    session.execute(f"TRUNCATE TABLE {name}")
+    assert check(session, hive, name, "TRUNCATE") == []
+    session.execute(f"INSERT INTO {name} VALUES (9, 9, 'z')")
+    last = check(session, hive, name, "INSERT")
+    hive.compact(f"{DATABASE}.{name}", "major")
+    check(session, hive, name, "Hive's compaction", last)
+    for version, rows in enumerate(then):
+        try:
+            found = session.read_arrow(name, version=version).read_all().to_pylist()
+            assert len(found) == len(rows)
+        except AcidSqlError as refused:
+            if refused.condition != "NOT_ENOUGH_HISTORY" or "hive.compactor.delayed.cleanup" not in str(refused):
+                raise

@@ -12,6 +12,7 @@ from acidsql.metastore.sqlite.locations import Locations
 def make_version_9(file: Path) -> None:
     """Turns the file of a metastore into one of version 9, which records no commits and no drops of partitions."""
     with sqlite3.connect(file) as db:
+        db.execute("DROP TABLE dropped_partitions")
         db.execute("DROP TABLE committed_writes")
         db.execute("ALTER TABLE metastore DROP COLUMN last_commit")
         db.execute("ALTER TABLE tables DROP COLUMN recorded_since")

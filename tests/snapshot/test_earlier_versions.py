@@ -161,19 +161,34 @@ def test_a_version_is_gone_where_its_files_may_be_or_tell_it_from_no_other(
     listing = Listing((File(f"{directory}/bucket_00000", 1),), (directory,))
     history = History(version, table, now, SEEN_TXNS, None)
     if is_gone:
-        fails("NOT_ENOUGH_HISTORY", lambda: history.check(listing, ()))
+        fails("NOT_ENOUGH_HISTORY", lambda: history.passed_over(listing, ()))
     else:
-        history.check(listing, ())
+        history.passed_over(listing, ())
 
 
 def test_a_base_of_an_old_compactor_and_files_without_write_ids_hide_versions_too() -> None:
     aborted = ValidWriteIdList("default.t", WriteId(9), aborted=write_ids(7))
     history = History(Version(WriteId(5)), TABLE, aborted, SEEN_TXNS, None)
     base = Listing((File("base_0000007/bucket_00000", 1),), ())
-    history.check(base, ())
-    fails("NOT_ENOUGH_HISTORY", lambda: history.check(base, ("base_0000007",)))
+    history.passed_over(base, ())
+    fails("NOT_ENOUGH_HISTORY", lambda: history.passed_over(base, ("base_0000007",)))
     of_inserts = Listing((File("delta_0000001_0000007_v0000009/000000_0", 1),), ())
-    fails("NOT_ENOUGH_HISTORY", lambda: history.check(of_inserts, ()))
+    fails("NOT_ENOUGH_HISTORY", lambda: history.passed_over(of_inserts, ()))
+
+
+def test_the_hint_tells_how_files_are_kept() -> None:
+    now = ValidWriteIdList("default.t", WriteId(9))
+    history = History(Version(WriteId(5)), TABLE, now, SEEN_TXNS, None)
+    base = Listing((File("base_0000007/bucket_00000", 1),), ())
+    own = fails("NOT_ENOUGH_HISTORY", lambda: history.passed_over(base, ()))
+    assert own.hint is not None
+    assert own.hint.endswith("The table property acidsql.history.retention keeps them longer.")
+    of_hive = replace(history, is_cleaned_by_hive=True)
+    hint = fails("NOT_ENOUGH_HISTORY", lambda: of_hive.passed_over(base, ())).hint
+    assert hint is not None
+    assert "hive.compactor.delayed.cleanup.enabled=true" in hint
+    assert "hive.compactor.cleaner.retention.time.seconds" in hint
+    assert "'NO_CLEANUP'='true'" in hint
 
 
 def test_only_the_user_can_say_that_nothing_was_dropped_where_no_metastore_tells() -> None:

@@ -3,6 +3,7 @@ versions lead from what was there before them to what was there then; or they ar
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from collections import Counter
@@ -17,6 +18,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.session import Session
 from acidsql.statements.results import ScanResult
 from tests.answers import spark_alone
+from tests.metastore.clock import Clock, given_clock
 from tests.selection import every
 
 SEED: Final = int(os.environ.get("ACIDSQL_SEED", "0"))
@@ -33,6 +35,10 @@ KINDS: Final = {
     f" TBLPROPERTIES ({ACID}, 'transactional_properties'='insert_only')",
     "parted": f"(id int, v string) PARTITIONED BY (p int) STORED AS ORC TBLPROPERTIES ({ACID})",
 }
+LONG: Final = 30 * 86_400
+"""Seconds of a retention that is longer than a history."""
+SHORT: Final = 300
+"""Seconds of a retention that ends within a history."""
 
 
 @dataclass
@@ -46,8 +52,15 @@ class History:
     then: dict[int, Rows] = field(default_factory=dict)
     moments: list[tuple[datetime, Rows]] = field(default_factory=list)
     safe: int = 0
+    retention: int = 0
+    """Seconds."""
+    clock: Clock | None = None
     columns: int = 2
     next_id: int = 0
+    bases: list[int] = field(default_factory=list)
+    """The versions whose writes hide rows without events."""
+    rebalances: list[int] = field(default_factory=list)
+    """The versions of which rebalances have renumbered rows, or later ones."""
 
     @property
     def is_partitioned(self) -> bool:
@@ -80,8 +93,12 @@ class History:
             self.major: 0.4,
             self.overwrite: 0.4,
         }
+        if self.retention:
+            weights |= {self.major: 2, self.overwrite: 2, self.truncate: 1.5, self.restore: 1, self.clean: 3}
+        if self.retention and self.kind in ("parted", "whole"):
+            weights |= {self.rebalance: 0.7}
         if self.is_partitioned:
-            weights |= {self.add_partition: 1, self.drop_partition: 0.5}
+            weights |= {self.add_partition: 1, self.drop_partition: 2 if self.retention else 0.5}
         if self.kind != "insert_only":
             weights |= {self.update: 2, self.delete: 2, self.merge: 2, self.evolve: 2}
         return self.chance.choices(list(weights), list(weights.values()))[0]
@@ -140,11 +157,50 @@ class History:
     def minor(self) -> None:
         self.compact("minor")
         if self.kind == "insert_only":
-            self.safe = self.version
+            self.end_versions()
 
     def major(self) -> None:
         self.compact("major")
-        self.safe = self.version
+        self.end_versions()
+
+    def rebalance(self) -> None:
+        self.compact("rebalance")
+        self.rebalances.append(self.version)
+        self.end_versions()
+
+    def end_versions(self) -> None:
+        """Notes that the files of earlier versions may go, which a retention keeps."""
+        if self.retention != LONG:
+            self.safe = self.version
+
+    def clean(self) -> None:
+        """Lets some time pass, and then removes what the retention does not keep."""
+        assert self.clock is not None
+        self.clock.pass_by(self.chance.choice([1, 60, 600]))
+        gc.collect()  # frames of before end their transactions
+        self.session.compactor.initiate()
+        assert not [cleaned.error for cleaned in self.session.compactor.clean() if cleaned.error]
+
+    def truncate(self) -> None:
+        is_one = self.is_partitioned and self.chance.random() < 0.5
+        values = self.session._metastore.partition_values(self.session._metastore.table("default", "t"))
+        clause = f" PARTITION (p={self.chance.choice(values)[0]})" if is_one and values else ""
+        self.run(f"TRUNCATE TABLE t{clause}")
+        self.bases.append(self.version)
+        self.end_versions()
+
+    def restore(self) -> None:
+        version = self.chance.randint(0, self.version)
+        try:
+            self.run(f"RESTORE TABLE t TO VERSION AS OF {version}")
+        except AcidSqlError as error:
+            if error.condition != "NOT_ENOUGH_HISTORY" or version >= self.safe:
+                raise
+            return
+        if version in self.then:
+            assert self.now() == self.then[version], f"restored version {version}"
+        self.bases.append(self.version)
+        self.end_versions()
 
     def compact(self, kind: str) -> None:
         values = self.session._metastore.partition_values(self.session._metastore.table("default", "t"))
@@ -153,14 +209,16 @@ class History:
 
     def overwrite(self) -> None:
         self.run(f"INSERT OVERWRITE TABLE t VALUES {self.values(2)}")
-        self.safe = self.version
+        self.bases.append(self.version)
+        self.end_versions()
 
     def add_partition(self) -> None:
         self.run(f"ALTER TABLE t ADD IF NOT EXISTS PARTITION (p={self.partition})")
 
     def drop_partition(self) -> None:
         self.run(f"ALTER TABLE t DROP IF EXISTS PARTITION (p={self.partition})")
-        self.safe = self.version
+        self.bases.append(self.version)
+        self.end_versions()
 
     def now(self) -> Rows:
         names = "id, v" + ", p" * self.is_partitioned
@@ -192,8 +250,32 @@ def read(session: Session, query: str, how: Callable[[Session, str], Rows]) -> R
 def test_every_readable_version_is_what_was_there_then(
     session: Session, open_session: Callable[[], Session], kind: str, seed: int
 ) -> None:
-    history = History(session, open_session(), kind, random.Random(f"{kind} {seed}"))
-    history.run(f"CREATE TABLE t {KINDS[kind]}")
+    check(History(session, open_session(), kind, random.Random(f"{kind} {seed}")), f"{kind} {seed}")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("kind", "seed", "retention"),
+    every(16, [(kind, SEED + n, each) for kind in ("parted", "insert_only", "whole", "bucketed")
+               for n in range(4) for each in (LONG, SHORT)]),
+)  # fmt: skip
+def test_a_retention_keeps_every_version_readable_until_it_has_passed(
+    session: Session,
+    open_session: Callable[[], Session],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    seed: int,
+    retention: int,
+) -> None:
+    name = f"{kind} {seed} for {retention} s"
+    clock = given_clock(monkeypatch)
+    check(History(session, open_session(), kind, random.Random(name), retention=retention, clock=clock), name)
+
+
+def check(history: History, name: str) -> None:
+    """Makes a history, and reads its versions and changes."""
+    retained = f", 'acidsql.history.retention'='{history.retention}')" if history.retention else ")"
+    history.run(f"CREATE TABLE t {KINDS[history.kind][:-1]}{retained}")
     history.then[0] = []
     done = []
     for _ in range(STEPS):
@@ -202,20 +284,20 @@ def test_every_readable_version_is_what_was_there_then(
         done.append(f"{history.version}: {step.__name__}")
         history.then[history.version] = history.now()
         history.note_moment()
-    told = f"{kind} {seed}: {', '.join(done)}"
+    told = f"{name}: {', '.join(done)}"
     names = "id, v" + ", p" * history.is_partitioned
     readable = []
     for version in range(history.version + 1):
         then = history.then.get(version)
         if then is None:
             continue
-        found = read(session, f"SELECT {names} FROM t VERSION AS OF {version}", arrow)
+        found = read(history.session, f"SELECT {names} FROM t VERSION AS OF {version}", arrow)
         assert found in (then, None), f"version {version} of {told}"
         assert found is not None or version < history.safe, f"version {version} of {told}"
         if found is not None:
             readable.append(version)
         elif version % 3 == 0:
-            assert read(session, f"SELECT {names} FROM t VERSION AS OF {version}", by_spark) is None, told
+            assert read(history.session, f"SELECT {names} FROM t VERSION AS OF {version}", by_spark) is None, told
     assert readable, told
     _check_moments(history, names, told)
     _check_by_spark(history, readable, names, told)
@@ -229,6 +311,7 @@ def _check_moments(history: History, names: str, told: str) -> None:
         query = f"SELECT {names} FROM t TIMESTAMP AS OF '{moment.isoformat(' ', 'milliseconds')}'"
         found = read(history.session, query, arrow)
         assert found in (then, None), f"{moment} of {told}"
+        assert found is not None or history.retention != LONG, f"{moment} of {told}"
     if history.moments:
         moment, then = history.moments[-1]
         query = f"SELECT {names} FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '{moment.isoformat(' ', 'milliseconds')}'"
@@ -255,7 +338,7 @@ def _check_changes(history: History, names: str, told: str) -> None:
     session, then = history.session, history.then
     ranges = [(a, b) for a in range(1, history.version + 1) for b in range(a, history.version + 1)]
     known = [(a, b) for a, b in ranges if a - 1 in then and b in then]
-    certain = [each for each in known if each[0] > history.safe]
+    certain = [each for each in known if each[0] > history.safe and not _hides_rows(history, *each)]
     chosen = history.chance.sample(certain, min(4, len(certain)))
     if chosen:
         queries = [_changes(n, names, *each, how) for n, each in enumerate(chosen) for how in HOW]
@@ -275,7 +358,8 @@ def _check_changes(history: History, names: str, told: str) -> None:
                     _check_net(of_range, told, by_id=how == "by id")
     for first, last in history.chance.sample(known, min(2, len(known))):
         found = read(session, _changes(0, names, first, last, ""), by_spark)
-        assert found is not None or first <= history.safe, f"changes {first} to {last} of {told}"
+        is_certain = first > history.safe and not _hides_rows(history, first, last)
+        assert found is not None or not is_certain, f"changes {first} to {last} of {told}"
         if found is not None:
             _check_sum(history, first, last, [row[2:] for row in found], told)
 
@@ -300,6 +384,11 @@ def _check_net(changes: Rows, told: str, *, by_id: bool) -> None:
         kinds.setdefault(row[0], []).append(row[-2])
     update = ["update_postimage", "update_preimage"] if by_id else ["delete", "insert"]
     assert all(sorted(map(str, found)) in (["delete"], ["insert"], update) for found in kinds.values()), told
+
+
+def _hides_rows(history: History, first: int, last: int) -> bool:
+    hides = any(first <= base <= last for base in history.bases)
+    return hides or any(first <= version for version in history.rebalances)
 
 
 def _check_sum(history: History, first: int, last: int, changes: Rows, told: str) -> None:

@@ -146,7 +146,9 @@ class HiveMetastore(HiveCatalog, HiveStatistics, HiveCompactions, HiveStreams, H
         """None, as for `commits`."""
         return None
 
-    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+    def commit_dropped(
+        self, txn: TxnId, table: Table, values: Sequence[PartitionValues], kept: Sequence[Partition] = ()
+    ) -> None:
         """As in Hive, the partitions go first. If this process dies before the commit, their rows are in the files
         still, and a partition that is made there again has them."""
         self.heartbeat(txn)  # without its locks, the partitions may be others

@@ -18,7 +18,7 @@ from acidsql.metastore.catalog import Partition, PartitionValues
 from acidsql.metastore.hive import thrift_tables as mapped
 from acidsql.metastore.hive.thrift_databases import HiveDatabases
 from acidsql.metastore.hive.thrift_lookups import batches
-from acidsql.metastore.partition_changes import PartitionChange
+from acidsql.metastore.partition_changes import DroppedPartition, PartitionChange
 
 
 class HivePartitions(HiveDatabases):
@@ -58,6 +58,9 @@ class HivePartitions(HiveDatabases):
     def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
         """None: Hive's metastore records no drops."""
         return None
+
+    def dropped_partitions(self, table: Table) -> Sequence[DroppedPartition]:
+        return ()
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         if not partitions:

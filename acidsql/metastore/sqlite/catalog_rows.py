@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -20,7 +20,13 @@ from acidsql.metastore.catalog import DEFAULT_DATABASE, AdoptedWriteIds, Databas
 from acidsql.metastore.compactions import PlaceName
 from acidsql.metastore.partition_changes import ChangeKind
 from acidsql.metastore.process_identity import now
-from acidsql.metastore.sqlite import commit_rows, compaction_rows, partition_change_rows, written_rows
+from acidsql.metastore.sqlite import (
+    commit_rows,
+    compaction_rows,
+    dropped_partition_rows,
+    partition_change_rows,
+    written_rows,
+)
 from acidsql.metastore.sqlite.catalog_connection import CatalogConnection
 from acidsql.metastore.sqlite.locations import Locations
 from acidsql.metastore.sqlite.transaction_rows import abort_writers_of_table, count_as_committed
@@ -159,6 +165,10 @@ def _to_json(table: Table, locations: Locations) -> str:
     return table_to_json(replace(table, location=locations.stored(table.location), properties=properties))
 
 
+def table_with_id(db: CatalogConnection, key: int) -> Table:
+    return _table_of(db.execute("SELECT id, definition FROM tables WHERE id = ?", (key,)).fetchone(), db.locations)
+
+
 def table_id(db: sqlite3.Connection, wanted: Table) -> int:
     """The key of the table that has this name now. Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND."""
     row = db.execute("SELECT id FROM tables WHERE db = ? AND name = ?", (wanted.database, wanted.name)).fetchone()
@@ -232,6 +242,8 @@ def alter_table(db: CatalogConnection, old: Table, new: Table) -> None:
         "UPDATE tables SET db = ?, name = ?, definition = ? WHERE id = ?",
         (new.database, new.name, _to_json(new, db.locations), key),
     )
+    if MOVING in old.properties and MOVING not in new.properties:
+        dropped_partition_rows.move(db, key, *json.loads(old.properties[MOVING]))
     if old.location != new.location and MOVING not in old.properties:
         db.execute("DELETE FROM written_directories WHERE table_id = ?", (key,))
         if not new.partition_columns:
@@ -312,10 +324,16 @@ def add_partitions(
 
 
 def drop_partitions(
-    db: CatalogConnection, of: Table, values: Sequence[tuple[str | None, ...]], dropper: TxnId | None = None
+    db: CatalogConnection,
+    of: Table,
+    values: Sequence[tuple[str | None, ...]],
+    dropper: TxnId | None = None,
+    kept: Collection[PartitionValues] = (),
 ) -> None:
-    """`dropper` is the transaction of the drop, which may have a write ID of the table."""
-    partition_change_rows.note(db, table_id(db, of), values, ChangeKind.DROPPED, dropper)
+    """`dropper` is the transaction of the drop, which may have a write ID of the table. The files of the partitions
+    `kept` stay, so that no version ends (dropped_partition_rows.py)."""
+    gone = [each for each in values if each not in kept]
+    partition_change_rows.note(db, table_id(db, of), gone, ChangeKind.DROPPED, dropper)
     _forget_partitions(db, of, values)
     written_rows.forget_partitions(db, table_id(db, of), values)
     for each in values:

@@ -79,6 +79,13 @@ def commits(db: sqlite3.Connection, table_id: int, limit: int | None) -> Sequenc
     ]
 
 
+def committed(db: sqlite3.Connection, table_id: int, write_id: WriteId) -> int | None:
+    """When a write ID committed; None if that is not recorded."""
+    query = "SELECT committed FROM committed_writes WHERE table_id = ? AND write_id = ?"
+    row = db.execute(query, (table_id, write_id)).fetchone()
+    return None if row is None else int(row["committed"])
+
+
 def committed_after(db: sqlite3.Connection, table_id: int, instant: int) -> frozenset[WriteId]:
     query = "SELECT write_id FROM committed_writes WHERE table_id = ? AND committed > ?"
     return frozenset(WriteId(row["write_id"]) for row in db.execute(query, (table_id, instant)))
@@ -94,8 +101,9 @@ def long_histories(db: sqlite3.Connection, kept: int) -> Sequence[int]:
     return [row["table_id"] for row in rows]
 
 
-def forget_unreadable(db: sqlite3.Connection, table_id: int, kept: int) -> None:
-    """Forgets the commits of versions that a base hides in every place of the table, but none of the last `kept`."""
+def forget_unreadable(db: sqlite3.Connection, table_id: int, kept: int, until: int) -> None:
+    """Forgets the commits of versions that a base hides in every place of the table, but none of the last `kept`, and
+    none that were later than `until`, whose versions the table retains."""
     newest = db.execute(
         "SELECT write_id FROM committed_writes WHERE table_id = ? ORDER BY write_id DESC LIMIT 1 OFFSET ?",
         (table_id, kept - 1),
@@ -103,8 +111,8 @@ def forget_unreadable(db: sqlite3.Connection, table_id: int, kept: int) -> None:
     if newest is None:
         return
     base = db.execute(_HIDING_BASE, {"table": table_id}).fetchone()["base"]
-    key = (table_id, min(base, newest["write_id"]))
-    where = "table_id = ? AND write_id < ?"
+    key = (table_id, min(base, newest["write_id"]), until)
+    where = "table_id = ? AND write_id < ? AND committed <= ?"
     last = db.execute(f"SELECT max(committed) AS last FROM committed_writes WHERE {where}", key).fetchone()["last"]
     if last is not None:
         db.execute("UPDATE tables SET recorded_since = max(recorded_since, ?) WHERE id = ?", (last, table_id))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Collection, Sequence
 
+from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.compactions import (
     DEFAULT_POOL,
@@ -18,8 +18,15 @@ from acidsql.metastore.compactions import (
     PlaceName,
     Retention,
 )
-from acidsql.metastore.process_identity import is_gone, this_process
-from acidsql.metastore.sqlite import catalog_rows, compaction_rows, transaction_rows
+from acidsql.metastore.partition_changes import DroppedPartition
+from acidsql.metastore.process_identity import is_gone, now, this_process
+from acidsql.metastore.sqlite import (
+    catalog_rows,
+    commit_rows,
+    compaction_rows,
+    dropped_partition_rows,
+    transaction_rows,
+)
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
@@ -90,12 +97,27 @@ class SqliteQueue:
 
     def enqueue_cleaning(self, request: CompactionRequest, highest_write_id: WriteId) -> None:
         with self._file.writing() as db:
-            compaction_rows.enqueue_cleaning(db, request, highest_write_id, platform.node(), _now())
+            key = catalog_rows.table_id(db, catalog_rows.table(db, request.database, request.table))
+            known = commit_rows.committed(db, key, highest_write_id)
+            replaced = commit_rows.latest(db, _now()) if known is None else known
+            compaction_rows.enqueue_cleaning(db, request, highest_write_id, platform.node(), replaced)
 
     def ready_for_cleaning(self, retention: float = 0) -> Sequence[Compaction]:
         self._file.require_changeable()
         with self._file.reading() as db:
             return compaction_rows.ready_for_cleaning(db, _now(), int(retention * 1000))
+
+    def unread_drops(self) -> Sequence[tuple[Table, DroppedPartition]]:
+        with self._file.reading() as db:
+            return [(catalog_rows.table_with_id(db, key), found) for key, found in dropped_partition_rows.unread(db)]
+
+    def expire_drop(self, table: Table, partition: DroppedPartition) -> None:
+        with self._file.writing() as db:
+            dropped_partition_rows.expire(db, catalog_rows.same_table_id(db, table), partition)
+
+    def forget_drop(self, table: Table, partition: DroppedPartition) -> None:
+        with self._file.writing() as db:
+            dropped_partition_rows.forget(db, catalog_rows.same_table_id(db, table), partition)
 
     def compaction_cleaned(self, compaction: Compaction) -> None:
         with self._file.writing() as db:
@@ -119,4 +141,4 @@ class SqliteQueue:
 
 
 def _now() -> int:
-    return int(time.time() * 1000)
+    return now().wall

@@ -26,7 +26,7 @@ from acidsql.metastore.compactions import (
     Retention,
 )
 from acidsql.metastore.process_identity import Process
-from acidsql.metastore.sqlite import transaction_rows
+from acidsql.metastore.sqlite import commit_rows, transaction_rows
 from acidsql.metastore.sqlite.process_rows import process_of
 
 _ACTIVE: Final = ("initiated", "working")
@@ -139,7 +139,7 @@ def commit(db: sqlite3.Connection, compaction: Compaction, now: int) -> AcidSqlE
     db.execute(
         "UPDATE compaction_queue SET state = 'ready for cleaning', committed = ?,"
         " next_txn_id = (SELECT next FROM next_txn_id) WHERE id = ?",
-        (now, compaction.id),
+        (commit_rows.latest(db, now), compaction.id),  # later than all commits, though the clock may have been set back
     )
     db.execute("DELETE FROM compaction_txns WHERE txn_id = ?", (compaction.txn,))
     return None
@@ -220,8 +220,8 @@ def did_not_initiate(db: sqlite3.Connection, request: CompactionRequest, reason:
 def enqueue_cleaning(
     db: sqlite3.Connection, request: CompactionRequest, highest_write_id: WriteId, host: str, now: int
 ) -> None:
-    """Queues the removal of directories that a base of INSERT OVERWRITE or TRUNCATE made obsolete; it waits for the
-    transactions that may read them."""
+    """Queues the removal of directories that a base of INSERT OVERWRITE or TRUNCATE made obsolete, at the time `now`;
+    it waits for the transactions that may read them."""
     number = _insert(db, request, CompactionState.READY_FOR_CLEANING, host, now)
     db.execute(
         "UPDATE compaction_queue SET started = ?, committed = ?, highest_write_id = ?,"

@@ -49,6 +49,15 @@ def note_added(db: sqlite3.Connection, table_id: int, partitions: Sequence[Parti
     db.executemany(query, [(json.dumps(values), kind, table_id) for values in partitions])
 
 
+def note_gone(db: sqlite3.Connection, table_id: int, values: PartitionValues, write_id: WriteId) -> None:
+    """Notes that the files of a partition that the write `write_id` has dropped go now."""
+    db.execute(
+        "INSERT INTO partition_changes VALUES (?, ?, 'dropped', ?) ON CONFLICT DO UPDATE"
+        " SET write_id = max(write_id, excluded.write_id)",
+        (table_id, json.dumps(values), write_id - 1),
+    )
+
+
 def note_unknown(db: sqlite3.Connection, table_id: int) -> None:
     """Notes that partitions may have been dropped until now."""
     _note(db, table_id, [ANY], ChangeKind.DROPPED, None)

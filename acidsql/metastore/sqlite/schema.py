@@ -15,7 +15,7 @@ from acidsql.metastore.sqlite.locations import (
     stored_warehouse,
 )
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 _LOCKS_2 = (
     "CREATE TABLE next_lock_id (next INTEGER NOT NULL)",
@@ -221,6 +221,21 @@ _UPGRADE_TO_11 = (
     "UPDATE metastore SET last_commit = (SELECT coalesce(max(recorded_since), 0) FROM tables)",
 )
 
+_UPGRADE_TO_12 = (
+    # Partitions that were dropped and whose files are kept for readers of earlier versions (dropped_partition_rows.py).
+    # `dropped` is milliseconds since 1970. `is_gone` says that the cleaner removes the files.
+    """CREATE TABLE dropped_partitions (
+        table_id INTEGER NOT NULL REFERENCES tables (id) ON DELETE CASCADE,
+        part_values TEXT NOT NULL,
+        write_id INTEGER NOT NULL,
+        location TEXT NOT NULL,
+        dropped INTEGER NOT NULL,
+        next_txn_id INTEGER NOT NULL,
+        is_gone INTEGER NOT NULL,
+        PRIMARY KEY (table_id, part_values, write_id)
+    ) WITHOUT ROWID""",
+)
+
 DDL = (
     "CREATE TABLE metastore (schema_version INTEGER NOT NULL)",
     """CREATE TABLE databases (
@@ -306,6 +321,7 @@ DDL = (
     *_UPGRADE_TO_9,
     *_UPGRADE_TO_10,
     *_UPGRADE_TO_11,
+    *_UPGRADE_TO_12,
 )
 
 # The upgrade of each version. Open transactions of an older acidsql count as if they held their locks.
@@ -323,6 +339,7 @@ _UPGRADES = {
     8: _UPGRADE_TO_9,
     9: _UPGRADE_TO_10,
     10: _UPGRADE_TO_11,
+    11: _UPGRADE_TO_12,
 }
 
 

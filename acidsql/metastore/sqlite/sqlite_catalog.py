@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from acidsql.acid.table import MOVING, Relation, Table, View
 from acidsql.acid.write_ids import TxnId, WriteId
 from acidsql.metastore.catalog import AdoptedWriteIds, Database, Partition, PartitionValues, Place, Redefinition
-from acidsql.metastore.partition_changes import ChangeKind, PartitionChange
-from acidsql.metastore.sqlite import catalog_rows, partition_change_rows, statistics_rows
+from acidsql.metastore.partition_changes import ChangeKind, DroppedPartition, PartitionChange
+from acidsql.metastore.sqlite import catalog_rows, dropped_partition_rows, partition_change_rows, statistics_rows
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
@@ -114,6 +114,10 @@ class SqliteCatalog:
     def partition_changes(self, table: Table) -> Sequence[PartitionChange] | None:
         with self._file.reading() as db:
             return partition_change_rows.changes(db, catalog_rows.same_table_id(db, table))
+
+    def dropped_partitions(self, table: Table) -> Sequence[DroppedPartition]:
+        with self._file.reading() as db:
+            return dropped_partition_rows.of_table(db, catalog_rows.same_table_id(db, table))
 
     def add_partitions(self, table: Table, partitions: Sequence[Partition], *, found: bool = False) -> None:
         with self._file.writing() as db:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from acidsql.acid.table import Table
 from acidsql.metastore.commit_history import KEPT_COMMITS, RecordedCommit, WriteIdsAt
+from acidsql.metastore.history_retention import retention_millis
 from acidsql.metastore.process_identity import now
-from acidsql.metastore.sqlite import commit_rows, transaction_rows
-from acidsql.metastore.sqlite.catalog_rows import same_table_id
+from acidsql.metastore.sqlite import catalog_rows, commit_rows, transaction_rows
 from acidsql.metastore.sqlite.database_file import SqliteFile
 
 
@@ -19,7 +19,7 @@ class SqliteCommitHistory:
 
     def commits(self, table: Table, limit: int | None = None) -> Sequence[RecordedCommit]:
         with self._file.reading() as db:
-            return commit_rows.commits(db, same_table_id(db, table), limit)
+            return commit_rows.commits(db, catalog_rows.same_table_id(db, table), limit)
 
     def write_ids_at(self, table: Table, instant: int) -> WriteIdsAt | None:
         """Waits for the commit that is under way, where this process may write the file: that one may have its time
@@ -30,7 +30,7 @@ class SqliteCommitHistory:
             else self._file.writing(durable=False, is_change=False)
         )
         with opened as db:
-            key = same_table_id(db, table)
+            key = catalog_rows.same_table_id(db, table)
             return WriteIdsAt(
                 transaction_rows.valid_write_ids(db, table, key, transaction_rows.valid_txns(db)),
                 commit_rows.committed_after(db, key, instant),
@@ -43,4 +43,5 @@ class SqliteCommitHistory:
             long = commit_rows.long_histories(db, kept)
         for key in long:
             with self._file.writing(is_change=False) as db:
-                commit_rows.forget_unreadable(db, key, kept)
+                retention = retention_millis(catalog_rows.table_with_id(db, key).properties)
+                commit_rows.forget_unreadable(db, key, kept, commit_rows.latest(db, now().wall) - retention)

@@ -25,6 +25,7 @@ from acidsql.metastore.process_identity import is_gone, now
 from acidsql.metastore.sqlite import (
     catalog_home,
     catalog_rows,
+    dropped_partition_rows,
     lock_rows,
     process_rows,
     stream_rows,
@@ -316,12 +317,15 @@ class SqliteMetastore(SqliteCatalog, SqliteQueue, SqliteStreams, SqliteWrittenFi
                 written_rows.note(db, txn, key, written)
             _commit_or_roll_back(db, txn, writes)
 
-    def commit_dropped(self, txn: TxnId, table: Table, values: Sequence[PartitionValues]) -> None:
+    def commit_dropped(
+        self, txn: TxnId, table: Table, values: Sequence[PartitionValues], kept: Sequence[Partition] = ()
+    ) -> None:
         with self._file.writing() as db:
             transaction_rows.require_open(db, txn)
-            catalog_rows.same_table_id(db, table)
-            catalog_rows.drop_partitions(db, table, values, txn)
+            key = catalog_rows.same_table_id(db, table)
+            catalog_rows.drop_partitions(db, table, values, txn, {p.values for p in kept})
             _commit_or_roll_back(db, txn, [CommittedWrite(table.database, table.name, "DROP PARTITION")])
+            dropped_partition_rows.add(db, key, kept, txn, now().wall)
 
     def abort(self, txn: TxnId) -> None:
         if _is_unknown(txn):
