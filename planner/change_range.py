@@ -20,6 +20,10 @@ CHANGE_COLUMNS: Final[dict[str, HiveType]] = {
     COMMIT_TIMESTAMP: Primitive("timestamp"),
 }
 """The columns of changes behind those of the table, with their types."""
+INSERT: Final = "insert"
+DELETE: Final = "delete"
+PREIMAGE: Final = "update_preimage"
+POSTIMAGE: Final = "update_postimage"
 
 
 @dataclass(frozen=True, slots=True)

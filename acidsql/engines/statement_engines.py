@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from acidsql.acid.hive_types import has_instant, parse_type
 from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
+from acidsql.arrow.history.changed_rows import ChangedRow, changed_rows
 from acidsql.arrow.history.stored_events import EventFiles
 from acidsql.arrow.queries import check_arrow_plan
 from acidsql.arrow.scan_batches import ArrowScans, ScanBatches
@@ -22,6 +24,7 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.conditions.row_predicates import undecided
 from acidsql.planner.plan import ArrowInsert, ArrowMerge, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
+from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import SparkExecutor
@@ -119,6 +122,27 @@ class StatementEngines:
         if is_simple and self._engine.needs_hadoop(directories.content.table.location) is None:
             return EventFiles(directories).matching(plan.scans[0], predicate)
         return self.spark.stored_rows(plan, directories, request)
+
+    def changed_rows(self, plan: QueryPlan) -> list[ChangedRow] | None:
+        """The changes that a query of CHANGES reads, by the Arrow engine; None if they are for Spark."""
+        (scan,) = plan.scans
+        has_instants = any(has_instant(parse_type(column.type)) for column in scan.table.all_columns)
+        if scan.table.file_format != "orc" or has_instants or not self.steering.may_skip_spark:
+            return None
+        if self._engine.needs_hadoop(scan.table.location) is not None:
+            return None
+        view, release = self.transactions.hold_snapshot(plan)
+        try:
+            bound = StatementSnapshots(self._engine.files, view).bind(scan)
+            if bound.changes is None:
+                return None
+            return changed_rows(bound, replace(self.spark.footers, copies=OriginalFiles()), self._may_read)
+        except AcidSqlError as error:
+            if error.condition != Condition.NOT_YET_SUPPORTED.name:
+                raise
+            return None
+        finally:
+            release()
 
     # -- DML
 

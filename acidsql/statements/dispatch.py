@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
+from acidsql.acid.hive_types import parse_type
 from acidsql.acid.row_id import RowId
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
-from acidsql.arrow.queries import arrow_query
+from acidsql.arrow.queries import arrow_query, changes_item
 from acidsql.arrow.scan.spark_schema import spark_name
 from acidsql.arrow.scan_batches import ScanBatches
 from acidsql.compactor.compaction_requests import compaction_requests
@@ -46,7 +47,7 @@ from acidsql.statements.results import (
     ScanResult,
     rows_result,
 )
-from acidsql.statements.row_changes import RowChanges, pairs_of_updates, row_changes
+from acidsql.statements.row_changes import RowChanges, of_images, pairs_of_updates, row_changes
 from acidsql.statements.row_histories import ROW_COLUMNS, found_histories
 from acidsql.statements.session_changes import SessionChanges
 from acidsql.writing.load_data import Loader
@@ -259,14 +260,22 @@ class StatementDispatch:
         return found_histories(self.engines, self.engine.files, plan, query, wanted, limit)
 
     def row_changes(self, name: str, first: int, last: int | None, limit: int | None) -> RowChanges:
-        """The changes of some versions, at most `limit`. Raises what `row_changes` raises."""
+        """The changes of some versions, at most `limit`, without Spark where the Arrow engine reads them. Raises what
+        `row_changes` raises."""
 
         def pairing(old: Sequence[tuple[RowId, str]], new: Sequence[tuple[RowId, str]]) -> Mapping[int, int]:
             plan = self.plans.plan(arrow_query(name, ROW_COLUMNS, None))
             assert isinstance(plan, QueryPlan)
             return pairs_of_updates(self.engines, self.engine.files, plan, old, new)
 
-        return row_changes(self._query, pairing, name, first, last, limit)
+        plan = self.plans.plan(parse(f"SELECT * FROM {changes_item(name, first, last)}"))
+        assert isinstance(plan, QueryPlan)
+        images = self.engines.changed_rows(plan) if len(plan.scans) == 1 else None
+        if images is None:
+            return row_changes(self._query, pairing, name, first, last, limit)
+        kinds = ((c.name, parse_type(c.type)) for c in plan.scans[0].table.all_columns)
+        columns = tuple(ResultColumn(column, spark_name(kind)) for column, kind in kinds)
+        return of_images(images, columns, pairing, limit)
 
     def _scanned(self, plan: QueryPlan) -> ScanResult | None:
         """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from acidsql.acid.row_id import RowId
+from acidsql.acid.write_ids import WriteId
+from acidsql.arrow.history.changed_rows import ChangedRow as Image
 from acidsql.arrow.history.row_pairs import RowPairs
 from acidsql.arrow.history.stored_events import EventFiles
 from acidsql.arrow.queries import changes_item
 from acidsql.engines.statement_engines import StatementEngines
-from acidsql.planner.change_range import CHANGE_COLUMNS
+from acidsql.planner.change_range import CHANGE_COLUMNS, DELETE, INSERT, POSTIMAGE, PREIMAGE
 from acidsql.planner.plan import QueryPlan
 from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.snapshot.table_contents import table_content
@@ -22,8 +24,6 @@ from acidsql.storage.orc.copies import OriginalFiles
 
 MOST_READ: Final = 100_000
 """How many changed rows are in memory, unless all are wanted."""
-PREIMAGE: Final = "update_preimage"
-POSTIMAGE: Final = "update_postimage"
 Values: TypeAlias = tuple[object, ...]
 
 
@@ -51,17 +51,6 @@ class RowChanges:
     has_more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Image:
-    """A row of the change feed."""
-
-    values: Values
-    kind: str
-    version: int
-    row_id: RowId | None
-    file: str
-
-
 Pairing: TypeAlias = Callable[[Sequence[tuple[RowId, str]], Sequence[tuple[RowId, str]]], Mapping[int, int]]
 """For some new rows of updates, the positions of the old ones. A row is given by its row__id and INPUT__FILE__NAME."""
 
@@ -69,29 +58,39 @@ Pairing: TypeAlias = Callable[[Sequence[tuple[RowId, str]], Sequence[tuple[RowId
 def row_changes(
     query: Callable[[str], QueryResult], pairing: Pairing, name: str, first: int, last: int | None, limit: int | None
 ) -> RowChanges:
-    """The changes of the versions from `first` to `last`, at most `limit`. Raises what `session.changes` raises."""
+    """The changes of the versions from `first` to `last`, at most `limit`, by Spark. Raises what `session.changes`
+    raises."""
     item = changes_item(name, first, last)
     order = "ORDER BY _commit_version, row__id"
     result = query(f"SELECT *, row__id, INPUT__FILE__NAME FROM {item} {order}")
     try:
         most = None if limit is None else max(MOST_READ, 2 * limit)
         found = [_image(row) for row in result.rows(None if most is None else most + 1)]
-        has_all = most is None or len(found) <= most
-        rows = list(_paired(found[:most], pairing))
+        columns = result.columns[: -len(CHANGE_COLUMNS) - 2]
+        if most is None or len(found) <= most:
+            return of_images(found, columns, pairing, limit)
+        some = of_images(found[:most], columns, pairing, limit)
     finally:
         result.close()
-    counts = Counter(image.kind for image in found) if has_all else _counted(query, item)
+    counts = _counted(query, item)
+    return replace(some, inserted=counts[INSERT], updated=counts[POSTIMAGE], deleted=counts[DELETE], has_more=True)
+
+
+def of_images(
+    found: Sequence[Image], columns: tuple[ResultColumn, ...], pairing: Pairing, limit: int | None
+) -> RowChanges:
+    """The changes of some rows of the change feed, by version and row__id."""
+    rows = list(_paired(found, pairing))
+    counts = Counter(image.kind for image in found)
     shown = rows if limit is None else rows[:limit]
-    columns = result.columns[: -len(CHANGE_COLUMNS) - 2]
-    has_more = not has_all or len(shown) < len(rows)
-    return RowChanges(columns, shown, counts["insert"], counts[POSTIMAGE], counts["delete"], has_more)
+    has_more = len(shown) < len(rows)
+    return RowChanges(columns, shown, counts[INSERT], counts[POSTIMAGE], counts[DELETE], has_more)
 
 
-def _image(row: Values) -> _Image:
+def _image(row: Values) -> Image:
     *values, kind, version, _, row_id, file = row
     numbers: Any = row_id
-    known = None if row_id is None else RowId(*numbers)
-    return _Image(tuple(values), str(kind), int(str(version)), known, str(file))
+    return Image(tuple(values), str(kind), WriteId(int(str(version))), RowId(*numbers), str(file))
 
 
 def _counted(query: Callable[[str], QueryResult], item: str) -> Counter[str]:
@@ -102,7 +101,7 @@ def _counted(query: Callable[[str], QueryResult], item: str) -> Counter[str]:
         result.close()
 
 
-def _paired(found: Sequence[_Image], pairing: Pairing) -> Iterator[ChangedRow]:
+def _paired(found: Sequence[Image], pairing: Pairing) -> Iterator[ChangedRow]:
     """The changes in their order; an update stands where its new row does."""
     old = [image for image in found if image.kind == PREIMAGE]
     new = [image for image in found if image.kind == POSTIMAGE]
@@ -110,7 +109,7 @@ def _paired(found: Sequence[_Image], pairing: Pairing) -> Iterator[ChangedRow]:
     of_new = {id(new[at]): old[of] for at, of in pairs.items() if new[at].version == old[of].version}
     taken = set(map(id, of_new.values()))
     for image in found:
-        if image.kind in ("insert", POSTIMAGE):
+        if image.kind in (INSERT, POSTIMAGE):
             before = of_new.get(id(image))
             kind = image.kind if before is None else "update"
             yield ChangedRow(kind, image.version, None if before is None else before.values, image.values)
@@ -118,8 +117,8 @@ def _paired(found: Sequence[_Image], pairing: Pairing) -> Iterator[ChangedRow]:
             yield ChangedRow(image.kind, image.version, image.values, None)
 
 
-def _places(images: Sequence[_Image]) -> list[tuple[RowId, str]]:
-    return [(image.row_id, image.file) for image in images if image.row_id is not None]
+def _places(images: Sequence[Image]) -> list[tuple[RowId, str]]:
+    return [(image.row_id, image.file) for image in images]
 
 
 def pairs_of_updates(

@@ -1,2 +1,5 @@
-"""The life of single rows, from all files of a table. `stored_events` finds events, `row_pairs` the rows before and
-after updates, and `row_histories` puts them together."""
+"""What happened to single rows, read without Spark.
+
+`stored_events` finds events in all files of a table, `row_pairs` the rows before and after updates, and `row_histories`
+puts them together. `changed_rows` reads the changes of some versions.
+"""

@@ -200,10 +200,7 @@ class _Wanted:
 
     @cached_property
     def ids(self) -> DeletedRowIds:
-        numbers: dict[tuple[int, int], list[int]] = {}
-        for each in self.places:
-            numbers.setdefault((each.write_id, each.bucket_property), []).append(each.row_id)
-        return DeletedRowIds({key: np.unique(np.array(rows, np.int64)) for key, rows in numbers.items()})
+        return DeletedRowIds.of(self.places)
 
     @cached_property
     def bounds(self) -> tuple[Bounds, ...]:
@@ -219,8 +216,7 @@ def _by_part(places: Iterable[RowPlace]) -> dict[int, _Wanted]:
 
 
 def _places(part: int, ids: RowIds) -> list[RowPlace]:
-    columns = (ids.write_id.tolist(), ids.bucket.tolist(), ids.row.tolist())
-    return [RowPlace(part, RowId(WriteId(w), b, r)) for w, b, r in zip(*columns, strict=True)]
+    return [RowPlace(part, row_id) for row_id in ids.listed()]
 
 
 def may_have(parsed: Base | Delta | None, low: int, high: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -18,6 +18,8 @@ from acidsql.acid.layout import (
     ORIGINAL_TRANSACTION,
     ROW_ID,
 )
+from acidsql.acid.row_id import RowId
+from acidsql.acid.write_ids import WriteId
 from acidsql.arrow.scan.orc_columns import OrcFile, acid_columns
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.snapshot.delete_applicability import visible_mask
@@ -40,6 +42,10 @@ class RowIds:
         """Those in a mask, or at some positions in their order."""
         return RowIds(self.write_id[which], self.bucket[which], self.row[which])
 
+    def listed(self) -> list[RowId]:
+        columns = (self.write_id.tolist(), self.bucket.tolist(), self.row.tolist())
+        return [RowId(WriteId(w), b, r) for w, b, r in zip(*columns, strict=True)]
+
     @classmethod
     def joined(cls, parts: Sequence[RowIds]) -> RowIds:
         """Those of all parts, one behind the other."""
@@ -56,6 +62,14 @@ class DeletedRowIds:
     """The numbers of the deleted rows, sorted, by write ID and bucket property."""
 
     by_write: dict[tuple[int, int], Longs]
+
+    @classmethod
+    def of(cls, ids: Iterable[RowId]) -> DeletedRowIds:
+        """Some row IDs, in any order."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for each in ids:
+            found.setdefault((each.write_id, each.bucket_property), []).append(each.row_id)
+        return cls({key: np.unique(np.array(rows, np.int64)) for key, rows in found.items()})
 
     def contains(self, ids: RowIds) -> NDArray[np.bool_]:
         """For each row ID, whether its row is deleted."""
@@ -75,19 +89,25 @@ def deleted_row_ids(files: FileSystem, deletes: Iterable[SourceFile]) -> Deleted
     MALFORMED_LAYOUT."""
     found: dict[tuple[int, int], list[Longs]] = {}
     for file in deletes:
-        opened = OrcFile(files, file)
-        for stripe, _, _ in opened.stripe_starts():
-            columns, _ = opened.read(stripe, acid_columns(*_COLUMNS), ())
-            operation, write_id, bucket, row, deleter = (longs(c, file.origin) for c in columns)
-            seen = visible_mask(deleter, file.hidden)
-            if (operation[seen] != OPERATION_DELETE).any():
-                reason = "a delete_delta holds an event that is not a delete"
-                raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.origin, reason=reason)
-            ids = RowIds(write_id, bucket, row).filtered(seen)
+        for ids, _ in visible_events(files, file):
             for start, stop in runs(ids):
                 key = (int(ids.write_id[start]), int(ids.bucket[start]))
                 found.setdefault(key, []).append(ids.row[start:stop])
     return DeletedRowIds({key: _sorted(parts) for key, parts in found.items()})
+
+
+def visible_events(files: FileSystem, file: SourceFile) -> Iterator[tuple[RowIds, Longs]]:
+    """The row IDs that the visible delete events of a file name, and the write IDs of the events, by stripe. Raises
+    MALFORMED_LAYOUT."""
+    opened = OrcFile(files, file)
+    for stripe, _, _ in opened.stripe_starts():
+        columns, _ = opened.read(stripe, acid_columns(*_COLUMNS), ())
+        operation, write_id, bucket, row, deleter = (longs(c, file.origin) for c in columns)
+        seen = visible_mask(deleter, file.hidden)
+        if (operation[seen] != OPERATION_DELETE).any():
+            reason = "a delete_delta holds an event that is not a delete"
+            raise AcidSqlError(Condition.MALFORMED_LAYOUT, path=file.origin, reason=reason)
+        yield RowIds(write_id, bucket, row).filtered(seen), deleter[seen]
 
 
 def longs(column: Any, path: str) -> Longs:

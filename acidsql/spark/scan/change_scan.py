@@ -18,7 +18,16 @@ from pyspark.sql import functions as F
 
 from acidsql.acid.write_ids import WriteId
 from acidsql.grammar.quoting import name_sql, sql_string
-from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
+from acidsql.planner.change_range import (
+    CHANGE_COLUMNS,
+    CHANGE_TYPE,
+    COMMIT_TIMESTAMP,
+    COMMIT_VERSION,
+    DELETE,
+    INSERT,
+    POSTIMAGE,
+    PREIMAGE,
+)
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import ChangedFiles, deleted_keys
 from acidsql.snapshot.scan_binding import BoundChanges, BoundScan, SourceFile
@@ -29,10 +38,6 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.table_scan import delete_events, scan_frame
 from acidsql.spark.spark_types import ddl, query_type
 
-INSERT: Final = "insert"
-DELETE: Final = "delete"
-PREIMAGE: Final = "update_preimage"
-POSTIMAGE: Final = "update_postimage"
 _ROW_ID: Final = ":changed_row_id"
 _PLACE: Final = ":changed_place"
 _TYPE: Final = ":change_type"
