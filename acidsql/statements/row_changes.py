@@ -11,12 +11,12 @@ from acidsql.acid.row_id import RowId
 from acidsql.acid.write_ids import WriteId
 from acidsql.arrow.history.changed_rows import ChangedRow as Image
 from acidsql.arrow.history.row_pairs import RowPairs
-from acidsql.arrow.history.stored_events import EventFiles
+from acidsql.arrow.history.stored_events import EventFiles, StoredRow
 from acidsql.arrow.queries import changes_item
 from acidsql.engines.statement_engines import StatementEngines
 from acidsql.planner.change_range import CHANGE_COLUMNS, DELETE, INSERT, POSTIMAGE, PREIMAGE
 from acidsql.planner.plan import QueryPlan
-from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, while_cleaned
 from acidsql.snapshot.table_contents import table_content
 from acidsql.statements.results import QueryResult, ResultColumn
 from acidsql.storage.file_systems import FilesOf
@@ -130,19 +130,23 @@ def pairs_of_updates(
 ) -> Mapping[int, int]:
     """The pairing of the rows of a table. The plan is that of a query of this table alone."""
     table = plan.scans[0].table
+    files = files_of(table.location)
     view, release = engines.transactions.hold_snapshot(plan)
-    try:
-        files = files_of(table.location)
+
+    def found() -> Mapping[int, int]:
         content = table_content(table, view.metastore, files, view=view, counts_rows=False)
         stored = StoredDirectories(content, files, replace(engines.spark.footers, copies=OriginalFiles()))
         events = EventFiles(stored)
         pairs = RowPairs(events, {})
         positions = {stored.place_of(*each): at for at, each in enumerate(old)}
-        places = {stored.place_of(*each): at for at, each in enumerate(new)}
-        copies: dict[RowPlace, list[Any]] = {}
+        places = {place: at for at, each in enumerate(new) if (place := stored.place_of(*each)) is not None}
+        copies: dict[RowPlace, list[StoredRow]] = {}
         for row in events.rows(places):
             copies.setdefault(row.place, []).append(row)
         before = {at: pairs.before(copies[place]) for place, at in places.items() if place in copies}
         return {at: positions[b] for at, b in before.items() if isinstance(b, RowPlace) and b in positions}
+
+    try:
+        return while_cleaned(found)
     finally:
         release()
