@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from acidsql.errors import visible
+from acidsql.arrow.queries import table_item
+from acidsql.errors import AcidSqlError, Condition, visible
 from acidsql.frontends.column_widths import Screen
 from acidsql.frontends.render import Format, render
 from acidsql.frontends.script import OutputClosedError, write_rows
@@ -30,7 +31,7 @@ def print_changes(
     """Prints the changes of some versions, at most `limit`, and how many rows they are. Raises what
     `Session.row_changes` raises."""
     with waiting_shown(silent=False, progress=session.progress, lock_wait=session.lock_wait):
-        found = session.row_changes(table, first, last, limit=limit)
+        found = _changes(session, table, first, last, limit)
     screen = None
     try:
         if sys.stdout.isatty() and shape in (None, Format.TABLE):
@@ -49,6 +50,23 @@ def print_changes(
             "The files do not tell for each update which of the old rows (update_preimage) became which of the new"
             " ones (update_postimage)."
         )
+
+
+def _changes(session: Session, table: str, first: int, last: int | None, limit: int | None) -> RowChanges:
+    """The changes: none behind the newest version."""
+    try:
+        return session.row_changes(table, first, last, limit=limit)
+    except AcidSqlError as error:
+        if error.condition != Condition.INVALID_PARAMETER.name:
+            raise
+        newest = next(session.execute(f"DESCRIBE HISTORY {table_item(table)} LIMIT 1").rows(), None)
+        if last is None and newest is not None and newest[0] == str(first - 1):
+            columns = session.inspect(table).table.all_columns
+            return RowChanges(tuple(ResultColumn(c.name, c.type) for c in columns), (), 0, 0, 0)
+        hint = (
+            f"The changes behind version {first - 1} begin with version {first}. DESCRIBE HISTORY lists the versions."
+        )
+        raise error.with_hint(hint) from error.__cause__
 
 
 def _for_programs(found: RowChanges, shape: Format) -> Iterator[str]:

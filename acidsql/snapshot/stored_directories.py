@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from acidsql.acid.directories import Base, Delta
 from acidsql.acid.layout import METADATA_FILE
 from acidsql.acid.row_id import RowId
 from acidsql.acid.snapshot_selection import DataFile, SelectedDirectory, Snapshot
 from acidsql.acid.write_ids import WriteId
-from acidsql.errors import AcidSqlError
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.delete_applicability import every_delete_file
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
@@ -26,6 +26,9 @@ from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.hadoop_files import FILE_ERRORS
 
 _WITH_ROWS: Final = (DirectoryKind.BASE, DirectoryKind.DELTA)
+_MOST_READS: Final = 5
+"""How often directories are listed, if the cleaner removes some of their files each time."""
+_T = TypeVar("_T")
 Wanted: TypeAlias = Callable[[int, Base | Delta | None], bool]
 """Whether a directory is wanted: by the number of its partition and its name, which is None for plain files that lie in
 no ACID directory."""
@@ -72,11 +75,11 @@ class StoredDirectories:
         """The path of a file below the directory of its partition."""
         return file.origin.removeprefix(f"{self.parts[file.part].directory}/")
 
-    def place_of(self, row_id: RowId, file: str) -> RowPlace:
-        """The place of a row by its INPUT__FILE__NAME."""
+    def place_of(self, row_id: RowId, file: str) -> RowPlace | None:
+        """The place of a row by its INPUT__FILE__NAME; None for a file that lies in none of the partitions."""
         path = file.removeprefix("file:") if file.startswith("file:/") else file
-        found = (n for n, part in enumerate(self.parts) if path.startswith(f"{part.directory}/"))
-        return RowPlace(max(found, key=lambda number: len(self.parts[number].directory)), row_id)
+        found = [n for n, part in enumerate(self.parts) if path.startswith(f"{part.directory}/")]
+        return RowPlace(max(found, key=lambda n: len(self.parts[n].directory)), row_id) if found else None
 
     def overwrites(self, part: int) -> list[WriteId]:
         """The committed writes that have replaced all rows of a partition, in order."""
@@ -143,3 +146,16 @@ class StoredDirectories:
             return True
         content = self.files.read(f"{self.parts[part].directory}/{marker}")
         return bool(json.loads(content).get("dataFormat") != "compacted")
+
+
+def while_cleaned(read: Callable[[], _T]) -> _T:
+    """What is read of such directories. It is read again where the cleaner has removed some files meanwhile: the
+    transaction of the reader keeps those of its snapshot, and no others."""
+    for _ in range(_MOST_READS - 1):
+        with suppress(FileNotFoundError):
+            try:
+                return read()
+            except AcidSqlError as error:
+                if error.condition != Condition.FILE_REPLACED.name:
+                    raise
+    return read()

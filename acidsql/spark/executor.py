@@ -202,7 +202,11 @@ class SparkExecutor:
                 self._engine.require_exact_time(scan.table)
                 spark.define_view(scan.view, scan_frame(spark.storage, bound, caches))
                 for row_id, file in fetch(spark.rows(plan.sql, request.args), request.text, None):
-                    yield directories.place_of(RowId(*row_id), str(file))  # type: ignore[misc]
+                    numbers: Any = row_id
+                    place = directories.place_of(RowId(*numbers), str(file))
+                    if place is None:
+                        raise AcidSqlError(Condition.TABLE_CHANGED, table=scan.table.qualified)
+                    yield place
             finally:
                 caches.end()
 

@@ -46,7 +46,7 @@ from acidsql.statements.results import (
     ScanResult,
     rows_result,
 )
-from acidsql.statements.row_changes import RowChanges, pairs_of_updates, row_changes
+from acidsql.statements.row_changes import Queries, RowChanges, pairs_of_updates, row_changes
 from acidsql.statements.row_histories import ROW_COLUMNS, found_histories
 from acidsql.statements.session_changes import SessionChanges
 from acidsql.writing.load_data import Loader
@@ -199,6 +199,11 @@ class StatementDispatch:
             return nullcontext()
         return naming_repeated_key(statement, self.lookup, self.plans, self._query)
 
+    def _scan(self, text: str) -> ScanResult | None:
+        plan = self.plans.plan(parse(text))
+        assert isinstance(plan, QueryPlan)
+        return self._scanned(plan) if self.engines.steering.may_skip_spark else None
+
     def _query(self, text: str) -> QueryResult:
         plan = self.plans.plan(parse(text))
         assert isinstance(plan, QueryPlan)
@@ -266,7 +271,7 @@ class StatementDispatch:
             assert isinstance(plan, QueryPlan)
             return pairs_of_updates(self.engines, self.engine.files, plan, old, new)
 
-        return row_changes(self._query, pairing, item, limit)
+        return row_changes(Queries(self._scan, self._query), pairing, item, limit)
 
     def _scanned(self, plan: QueryPlan) -> ScanResult | None:
         """The answer of a query that needs no Spark: the planner has found that it is nothing but the scan of a table

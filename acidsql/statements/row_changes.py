@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from acidsql.acid.row_id import RowId
 from acidsql.arrow.history.row_pairs import RowPairs
-from acidsql.arrow.history.stored_events import EventFiles
+from acidsql.arrow.history.stored_events import EventFiles, StoredRow
 from acidsql.engines.statement_engines import StatementEngines
-from acidsql.planner.change_range import CHANGE_COLUMNS
+from acidsql.planner.change_range import CHANGE_COLUMNS, ChangeType
 from acidsql.planner.plan import QueryPlan
-from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, while_cleaned
 from acidsql.snapshot.table_contents import table_content
-from acidsql.statements.results import QueryResult, ResultColumn
+from acidsql.statements.results import QueryResult, ResultColumn, ScanResult
 from acidsql.storage.file_systems import FilesOf
 from acidsql.storage.orc.copies import OriginalFiles
 
 MOST_READ: Final = 100_000
 """How many changed rows are in memory, unless all are wanted."""
-PREIMAGE: Final = "update_preimage"
-POSTIMAGE: Final = "update_postimage"
+INSERT: Final = ChangeType.INSERT.value
+DELETE: Final = ChangeType.DELETE.value
+PREIMAGE: Final = ChangeType.UPDATE_PREIMAGE.value
+POSTIMAGE: Final = ChangeType.UPDATE_POSTIMAGE.value
 Values: TypeAlias = tuple[object, ...]
 
 
@@ -57,37 +60,63 @@ class _Image:
     values: Values
     kind: str
     version: int
-    row_id: RowId | None
+    row_id: RowId
     file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """What runs the queries of `row_changes`: `scan` by the Arrow engine, or None if Spark has to, and `ordered` by
+    Spark."""
+
+    scan: Callable[[str], ScanResult | None]
+    ordered: Callable[[str], QueryResult]
 
 
 Pairing: TypeAlias = Callable[[Sequence[tuple[RowId, str]], Sequence[tuple[RowId, str]]], Mapping[int, int]]
 """For some new rows of updates, the positions of the old ones. A row is given by its row__id and INPUT__FILE__NAME."""
 
 
-def row_changes(query: Callable[[str], QueryResult], pairing: Pairing, item: str, limit: int | None) -> RowChanges:
+def row_changes(queries: Queries, pairing: Pairing, item: str, limit: int | None) -> RowChanges:
     """The changes that a FROM item gives, at most `limit`. Raises what `session.changes` raises."""
-    order = "ORDER BY _commit_version, row__id"
-    result = query(f"SELECT *, row__id, INPUT__FILE__NAME FROM {item} {order}")
-    try:
-        most = None if limit is None else max(MOST_READ, 2 * limit)
-        found = [_image(row) for row in result.rows(None if most is None else most + 1)]
-        has_all = most is None or len(found) <= most
-        rows = list(_paired(found[:most], pairing))
-    finally:
-        result.close()
-    counts = Counter(image.kind for image in found) if has_all else _counted(query, item)
-    shown = rows if limit is None else rows[:limit]
-    columns = result.columns[: -len(CHANGE_COLUMNS) - 2]
-    has_more = not has_all or len(shown) < len(rows)
-    return RowChanges(columns, shown, counts["insert"], counts[POSTIMAGE], counts["delete"], has_more)
+    most = None if limit is None else max(MOST_READ, 2 * limit)
+    rows = f"SELECT *, row__id, INPUT__FILE__NAME FROM {item}"
+    scanned = queries.scan(rows)
+    if scanned is not None:
+        with closing(scanned):
+            found = _images(scanned, MOST_READ)
+        if len(found) <= MOST_READ:
+            return _of_images(sorted(found, key=lambda image: (image.version, image.row_id)), scanned, pairing, limit)
+    result = queries.ordered(f"{rows} ORDER BY _commit_version, row__id")
+    with closing(result):
+        found = _images(result, most)
+        if most is None or len(found) <= most:
+            return _of_images(found, result, pairing, limit)
+        some = _of_images(found[:most], result, pairing, limit)
+    counts = _counted(queries.ordered, item)
+    return replace(some, inserted=counts[INSERT], updated=counts[POSTIMAGE], deleted=counts[DELETE], has_more=True)
+
+
+def _images(result: ScanResult | QueryResult, most: int | None) -> list[_Image]:
+    """The rows of the change feed, and if there are more than `most`, one more than that."""
+    return [_image(row) for row in result.rows(None if most is None else most + 1)]
 
 
 def _image(row: Values) -> _Image:
     *values, kind, version, _, row_id, file = row
     numbers: Any = row_id
-    known = None if row_id is None else RowId(*numbers)
-    return _Image(tuple(values), str(kind), int(str(version)), known, str(file))
+    return _Image(tuple(values), str(kind), int(str(version)), RowId(*numbers), str(file))
+
+
+def _of_images(
+    found: Sequence[_Image], result: ScanResult | QueryResult, pairing: Pairing, limit: int | None
+) -> RowChanges:
+    """The changes of some rows of the change feed, by version and row__id."""
+    columns = result.columns[: -len(CHANGE_COLUMNS) - 2]
+    rows = list(_paired(found, pairing))
+    counts = Counter(image.kind for image in found)
+    shown = rows if limit is None else rows[:limit]
+    return RowChanges(columns, shown, counts[INSERT], counts[POSTIMAGE], counts[DELETE], len(shown) < len(rows))
 
 
 def _counted(query: Callable[[str], QueryResult], item: str) -> Counter[str]:
@@ -106,7 +135,7 @@ def _paired(found: Sequence[_Image], pairing: Pairing) -> Iterator[ChangedRow]:
     of_new = {id(new[at]): old[of] for at, of in pairs.items() if new[at].version == old[of].version}
     taken = set(map(id, of_new.values()))
     for image in found:
-        if image.kind in ("insert", POSTIMAGE):
+        if image.kind in (INSERT, POSTIMAGE):
             before = of_new.get(id(image))
             kind = image.kind if before is None else "update"
             yield ChangedRow(kind, image.version, None if before is None else before.values, image.values)
@@ -115,7 +144,7 @@ def _paired(found: Sequence[_Image], pairing: Pairing) -> Iterator[ChangedRow]:
 
 
 def _places(images: Sequence[_Image]) -> list[tuple[RowId, str]]:
-    return [(image.row_id, image.file) for image in images if image.row_id is not None]
+    return [(image.row_id, image.file) for image in images]
 
 
 def pairs_of_updates(
@@ -127,19 +156,23 @@ def pairs_of_updates(
 ) -> Mapping[int, int]:
     """The pairing of the rows of a table. The plan is that of a query of this table alone."""
     table = plan.scans[0].table
+    files = files_of(table.location)
     view, release = engines.transactions.hold_snapshot(plan)
-    try:
-        files = files_of(table.location)
+
+    def found() -> Mapping[int, int]:
         content = table_content(table, view.metastore, files, view=view, counts_rows=False)
         stored = StoredDirectories(content, files, replace(engines.spark.footers, copies=OriginalFiles()))
         events = EventFiles(stored)
         pairs = RowPairs(events, {})
         positions = {stored.place_of(*each): at for at, each in enumerate(old)}
-        places = {stored.place_of(*each): at for at, each in enumerate(new)}
-        copies: dict[RowPlace, list[Any]] = {}
+        places = {place: at for at, each in enumerate(new) if (place := stored.place_of(*each)) is not None}
+        copies: dict[RowPlace, list[StoredRow]] = {}
         for row in events.rows(places):
             copies.setdefault(row.place, []).append(row)
         before = {at: pairs.before(copies[place]) for place, at in places.items() if place in copies}
         return {at: positions[b] for at, b in before.items() if isinstance(b, RowPlace) and b in positions}
+
+    try:
+        return while_cleaned(found)
     finally:
         release()

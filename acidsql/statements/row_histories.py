@@ -18,7 +18,7 @@ from acidsql.grammar import statements as s
 from acidsql.planner.plan import QueryPlan
 from acidsql.request import Request
 from acidsql.snapshot.row_history import RowHistories
-from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, while_cleaned
 from acidsql.snapshot.table_contents import table_content
 from acidsql.snapshot.table_history import history
 from acidsql.storage.file_systems import FilesOf
@@ -43,20 +43,24 @@ def found_histories(
     COLUMN_NOT_FOUND, and what readers of the table's files raise.
     """
     table = _table(plan, query)
+    files = files_of(table.location)
     view, release = engines.transactions.hold_snapshot(plan)
-    try:
-        files = files_of(table.location)
+
+    def found() -> RowHistories:
         content = table_content(table, view.metastore, files, view=view, counts_rows=False)
         stored = StoredDirectories(content, files, replace(engines.spark.footers, copies=OriginalFiles()))
-        found: Iterator[RowPlace]
+        places: Iterator[RowPlace]
         if isinstance(wanted, RowId):
-            found = (RowPlace(part, wanted) for part in range(len(stored.parts)))
+            places = (RowPlace(part, wanted) for part in range(len(stored.parts)))
         else:
-            found = engines.stored_rows(plan, stored, Request(query.source, {}, {}))
-        roots, has_more = _first(found, limit)
+            places = engines.stored_rows(plan, stored, Request(query.source, {}, {}))
+        roots, has_more = _first(places, limit)
         entries = history(view.metastore, files_of, table)
         writes = {entry.version: entry for entry in entries if not entry.is_compaction}
         return RowHistories(table.all_columns, row_histories(stored, writes, sorted(roots)), has_more)
+
+    try:
+        return while_cleaned(found)
     finally:
         release()
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from functools import partial
 
 import pytest
 
@@ -104,6 +105,18 @@ def test_insert_only_tables_and_versions_that_are_gone(session: Session) -> None
     session.execute("INSERT OVERWRITE TABLE t VALUES (3)")
     error = fails("NOT_ENOUGH_HISTORY", lambda: session.row_changes("t", 2))
     assert "CHANGES FROM VERSION 2" in str(error)
+
+
+def test_there_is_nothing_behind_the_newest_version(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    filled(session)
+    print_changes(session, "t", 4, None, None, None)
+    assert capsys.readouterr() == (
+        "change\tversion\tid\tv\tf\tformer_values\n",
+        "(0 inserted, 0 updated, 0 deleted)\n",
+    )
+    for first, last in ((5, None), (4, 4)):
+        error = fails("INVALID_PARAMETER", partial(print_changes, session, "t", first, last, None, None))
+        assert f"The changes behind version {first - 1} begin with version {first}." in str(error)
 
 
 def test_versions_must_be_in_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 
 from acidsql.acid.row_id import RowId, encode_bucket
 from acidsql.acid.write_ids import WriteId
+from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.snapshot.row_history import RowEvent, RowHistory
 from tests.answers import fails
@@ -333,3 +335,38 @@ def test_every_row_has_the_life_that_the_statements_gave_it(tmp_path: Path, seed
                 (life,) = found
                 last: RowEvent = life.events[-1]
                 assert last.change.value == "delete" or last.values["v"] == values[n]
+
+
+@pytest.mark.nightly
+def test_rows_are_told_while_compactions_and_the_cleaner_run(tmp_path: Path) -> None:
+    with without_spark(tmp_path) as session, connect(tmp_path / "own") as other:
+        filled(session)
+        failures: list[AcidSqlError] = []
+        is_done = threading.Event()
+
+        def change() -> None:
+            try:
+                for number in range(24):
+                    other.execute(f"UPDATE t SET v = '{number}' WHERE id = 1")
+                    if number % 4 == 3:
+                        kind = "major" if number % 8 == 7 else "minor"
+                        other.execute(f"ALTER TABLE t COMPACT '{kind}' AND WAIT")
+                        other.compactor.run_once()
+            except AcidSqlError as error:
+                failures.append(error)
+            finally:
+                is_done.set()
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        reads = 0
+        while not is_done.is_set():
+            found = lives(session, "id = 1")
+            assert [life.current is not None for life in found].count(True) == 1
+            versions = [event.version for life in found for event in life.events]
+            assert versions == sorted(versions)
+            reads += 1
+        thread.join()
+        assert failures == []
+        assert reads > 0
+        assert lives(session, "id = 1")[-1].events[-1].values["v"] == "23"

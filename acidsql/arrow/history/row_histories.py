@@ -149,7 +149,7 @@ class _Assembly:
             statement if new is not None else self._statement(events),
             None if is_overwrite else bucket,
             values,
-            {name: value for name, value in former.items() if values.get(name) != value},
+            {name: value for name, value in former.items() if _differ(value, values.get(name))},
             (f"base_{write_id:07}",) if is_overwrite else tuple(dict.fromkeys(files)),
             self.writes.get(write_id),
             other.note if isinstance(other, Untold) else "",
@@ -176,3 +176,9 @@ class _Assembly:
         """Whether readers read the events of a write in a file."""
         directory = self.stored.directory_of(file)
         return directory.is_read and write_id not in directory.invalid_write_ids
+
+
+def _differ(one: object, other: object) -> bool:
+    """Whether two values of a column differ. NaN is one value, as in Hive."""
+    are_nan = one != one and other != other
+    return one != other and not are_nan
