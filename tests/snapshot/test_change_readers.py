@@ -69,7 +69,7 @@ def test_a_reader_goes_on_where_it_stopped(session: Session) -> None:
     assert take(session) == [(4, "d", "insert", 4)]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_copy_follows_its_source(session: Session) -> None:
     filled(session, FIRST_ROWS)
     session.execute(f"CREATE TABLE copied (id int, v string) {ACID}")
