@@ -60,7 +60,7 @@ def changed(session: Session) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("point", ["before", "after"])
+@pytest.mark.parametrize("point", ["after", pytest.param("before", marks=pytest.mark.nightly)])
 def test_a_reader_that_dies_at_its_commit_has_written_and_read_all_or_nothing(
     session: Session, spark: SparkSession, place: Place, point: str
 ) -> None:

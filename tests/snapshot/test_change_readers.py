@@ -69,7 +69,7 @@ def test_a_reader_goes_on_where_it_stopped(session: Session) -> None:
     assert take(session) == [(4, "d", "insert", 4)]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_copy_follows_its_source(session: Session) -> None:
     filled(session, FIRST_ROWS)
     session.execute(f"CREATE TABLE copied (id int, v string) {ACID}")
@@ -157,6 +157,7 @@ def test_one_reader_of_a_name_at_a_time_is_in_a_transaction(
     other.execute("ROLLBACK")
 
 
+@pytest.mark.nightly
 def test_what_a_transaction_has_written_itself_is_read_by_the_next_one(session: Session) -> None:
     filled(session, FIRST_ROWS)
     with session.transaction():
@@ -166,6 +167,7 @@ def test_what_a_transaction_has_written_itself_is_read_by_the_next_one(session: 
     assert take(session) == [(4, "d", "insert", 2)]
 
 
+@pytest.mark.nightly
 def test_insert_only_tables_and_partitions_have_readers(session: Session) -> None:
     session.execute(f"CREATE TABLE t (id int, v string) PARTITIONED BY (p int) {INSERT_ONLY}")
     assert take(session) == []
@@ -179,6 +181,7 @@ def test_insert_only_tables_and_partitions_have_readers(session: Session) -> Non
     assert session.changes("u", since="copy").count() == 0
 
 
+@pytest.mark.ci
 def test_what_no_reader_can_do_is_refused(session: Session) -> None:
     filled(session, FIRST_ROWS)
     session.execute("CREATE TABLE plain (id int) STORED AS ORC")

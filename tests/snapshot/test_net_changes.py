@@ -73,7 +73,7 @@ def test_the_columns_of_a_key_tell_updates_where_the_directories_do_not(session:
     assert net(session, 6, 6, BY_ID) == []
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_net_changes_bring_a_copy_up_to_date(session: Session) -> None:
     filled(session, *WRITES, "DELETE FROM t WHERE id = 4", "INSERT INTO t VALUES (4, 'again'), (5, 'e')")
     session.sql(f"CREATE TABLE copied {ACID} AS SELECT * FROM t VERSION AS OF 1")
@@ -86,12 +86,14 @@ def test_net_changes_bring_a_copy_up_to_date(session: Session) -> None:
     assert rows(session, "SELECT * FROM copied ORDER BY id") == rows(session) == [(1, "x"), (4, "again"), (5, "e")]
 
 
+@pytest.mark.nightly
 def test_insert_only_tables_have_net_insertions(session: Session) -> None:
     filled(session, FIRST_ROWS, "INSERT INTO t VALUES (4, 'd')", kind=INSERT_ONLY)
     assert net(session, 2) == [(4, "d", "insert", 2)]
     assert net(session, 2, options=BY_ID) == [(4, "d", "insert", 2)]
 
 
+@pytest.mark.ci
 def test_net_changes_read_no_file_of_rows_that_came_and_went(session: Session) -> None:
     filled(session, FIRST_ROWS, "INSERT INTO t VALUES (4, 'd')", "DELETE FROM t WHERE id = 4")
     with spark_alone(session):
@@ -185,6 +187,7 @@ def test_changes_of_a_range_of_times(session: Session) -> None:
         fails("INVALID_PARAMETER", partial(session.changes, "t", **arguments))
 
 
+@pytest.mark.nightly
 def test_a_late_commit_belongs_to_the_time_of_its_commit(session: Session, open_session: Callable[[], Session]) -> None:
     filled(session, FIRST_ROWS)
     other = open_session()
