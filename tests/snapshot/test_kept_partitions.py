@@ -9,6 +9,7 @@ import pytest
 from acidsql.session import Session
 from tests.answers import fails, files_below, rows
 from tests.metastore.clock import Clock, given_clock
+from tests.selection import every
 from tests.snapshot.test_retention import A_LITTLE, ACID, HOUR, INSERT_ONLY, clean, versions
 
 DROP = "ALTER TABLE t DROP PARTITION (p = 1)"
@@ -25,7 +26,8 @@ def parted(session: Session, kind: str = ACID) -> None:
     session.execute("INSERT INTO t VALUES (1, 1), (2, 2)")
 
 
-@pytest.mark.parametrize("kind", [ACID, INSERT_ONLY])
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", every(2, [ACID, INSERT_ONLY]))
 def test_a_dropped_partition_is_part_of_earlier_versions(
     session: Session, clock: Clock, tmp_path: Path, kind: str
 ) -> None:
@@ -53,6 +55,7 @@ def test_a_dropped_partition_is_part_of_earlier_versions(
     assert versions(session) == [None, None, [(2, 2)]]
 
 
+@pytest.mark.ci
 def test_a_restore_brings_a_dropped_partition_back(session: Session, clock: Clock) -> None:
     parted(session)
     session.execute(DROP)
@@ -66,7 +69,8 @@ def test_a_restore_brings_a_dropped_partition_back(session: Session, clock: Cloc
     assert versions(session) == [None, None, None, None, [(2, 2)]]
 
 
-@pytest.mark.parametrize("add", ["ALTER TABLE t ADD PARTITION (p = 1)", None])
+@pytest.mark.ci
+@pytest.mark.parametrize("add", every(2, ["ALTER TABLE t ADD PARTITION (p = 1)", None]))
 def test_a_partition_that_is_made_again_has_none_of_the_old_rows(
     session: Session, clock: Clock, tmp_path: Path, add: str | None
 ) -> None:
@@ -88,6 +92,7 @@ def test_a_partition_that_is_made_again_has_none_of_the_old_rows(
     assert not (tmp_path / "warehouse" / "t" / "p=1").exists()
 
 
+@pytest.mark.nightly
 def test_each_drop_has_its_own_time(session: Session, clock: Clock, tmp_path: Path) -> None:
     parted(session)
     session.execute(DROP)
@@ -113,6 +118,7 @@ def test_msck_does_not_find_a_dropped_partition(session: Session) -> None:
     assert versions(session) == [[], FIRST, [(2, 2)]]
 
 
+@pytest.mark.ci
 def test_a_drop_without_retention_ends_all_versions_before_it(session: Session) -> None:
     parted(session)
     session.execute(DROP)
@@ -133,6 +139,7 @@ def test_kept_partitions_move_with_their_table(session: Session, clock: Clock, t
     assert not (tmp_path / "warehouse" / "u" / "p=1").exists()
 
 
+@pytest.mark.nightly
 def test_a_partition_does_not_get_the_name_of_one_whose_files_are_kept(session: Session, clock: Clock) -> None:
     parted(session)
     session.execute(DROP)

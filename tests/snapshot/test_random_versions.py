@@ -256,7 +256,7 @@ def test_every_readable_version_is_what_was_there_then(
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "seed", "retention"),
-    every(16, [(kind, SEED + n, each) for kind in ("parted", "insert_only", "whole", "bucketed")
+    every(32, [(kind, SEED + n, each) for kind in ("parted", "insert_only", "whole", "bucketed")
                for n in range(4) for each in (LONG, SHORT)]),
 )  # fmt: skip
 def test_a_retention_keeps_every_version_readable_until_it_has_passed(
