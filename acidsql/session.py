@@ -42,6 +42,7 @@ from acidsql.ingest.stream_options import (
 from acidsql.interrupts import interruptible
 from acidsql.metastore.catalog import Catalog
 from acidsql.metastore.client import Metastore
+from acidsql.metastore.history_retention import RETENTION
 from acidsql.metastore.registry import configured_metastore, open_metastore
 from acidsql.metastore.session_metastore import SessionMetastore
 from acidsql.metastore.stream_claims import StreamClaims
@@ -539,7 +540,10 @@ class Session(FrameStatements, SessionInspection):
         except AcidSqlError as error:
             if error.condition != Condition.NOT_ENOUGH_HISTORY.name:
                 raise
-            hint = f"forget_changes({name!r}, {since!r}) lets the reader begin anew, with all rows."
+            hint = (
+                f"forget_changes({name!r}, {since!r}) lets the reader begin anew, with all rows. The table property"
+                f" {RETENTION} keeps what compactions replace for a time."
+            )
             raise error.with_hint(hint) from error.__cause__
 
     def forget_changes(self, name: str, since: str) -> None:
