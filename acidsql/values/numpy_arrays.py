@@ -70,12 +70,13 @@ def _one(value: Any, kind: pa.DataType) -> Any:
         offsets = pa.py_buffer(np.array([0, len(content)], np.int32))
         return pa.Array.from_buffers(kind, 1, [None, offsets, pa.py_buffer(content)])
     if pa.types.is_decimal128(kind):
-        units = Decimal(value).scaleb(kind.scale, _EXACT)
-        if units != int(units):
+        exact = Decimal(value).scaleb(kind.scale, _EXACT)
+        units = int(exact)
+        if units != exact:
             raise ValueError(f"{value} has more digits behind the point than {kind}")
-        if abs(units) >= 10**kind.precision:
+        if abs(units) >= 10**kind.precision:  # of an int: abs() of a Decimal has 28 digits
             raise OverflowError(f"{value} has more digits than {kind}")
-        return _one_number(int(units), kind)
+        return _one_number(units, kind)
     if pa.types.is_floating(kind):
         return number_array(np.array([value], f"float{kind.bit_width}"), kind)
     return _one_number(value, kind)

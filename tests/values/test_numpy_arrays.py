@@ -32,6 +32,8 @@ SCALARS: list[tuple[object, Any]] = [
     (-0.0, pa.float64()),
     (Decimal("-12345678901234567890123456789012345.678"), pa.decimal128(38, 3)),
     (Decimal("1E+3"), pa.decimal128(6, 2)),
+    (Decimal("9" * 38), pa.decimal128(38, 0)),
+    (Decimal("-" + "9" * 38), pa.decimal128(38, 0)),
 ]
 
 
