@@ -247,4 +247,6 @@ class Transactions:
                 return
             with suppress(AcidSqlError):
                 self.metastore.lock(reader, held, patience=_AT_ONCE)
-                self.readers[reader] = self.given_up.pop(reader)
+                # The reader may have ended meanwhile, when the garbage collector found its frame.
+                if self.given_up.pop(reader, None) is not None:
+                    self.readers[reader] = held

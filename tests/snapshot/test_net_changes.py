@@ -105,7 +105,7 @@ def test_net_changes_read_no_file_of_rows_that_came_and_went(session: Session) -
 # -- bounds
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_bounds_are_inclusive_or_exclusive(session: Session) -> None:
     filled(session)
     for clause, writes in {

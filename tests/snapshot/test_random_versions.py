@@ -253,7 +253,7 @@ def test_every_readable_version_is_what_was_there_then(
     check(History(session, open_session(), kind, random.Random(f"{kind} {seed}")), f"{kind} {seed}")
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "seed", "retention"),
     every(32, [(kind, SEED + n, each) for kind in ("parted", "insert_only", "whole", "bucketed")

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -172,3 +173,26 @@ def create(session: Session, number: int) -> None:
     session.execute(f"CREATE TABLE t (a INT) PARTITIONED BY (p INT) {KINDS['full ACID']}")
     for p in range(3):
         session.execute(f"INSERT INTO t PARTITION (p={p}) VALUES ({number + p})")
+
+
+def test_a_reader_that_ends_while_it_takes_its_locks_back_stays_ended(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The garbage collector may end a reader at any time."""
+    session.sql("CREATE TABLE t (id int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+    session.sql("INSERT INTO t VALUES (1)")
+    frame = session.sql("SELECT * FROM t")
+    transactions, lock = session._transactions, session._metastore.lock
+    (reader,) = (txn for txn, held in transactions.readers.items() if held)
+    transactions.given_up[reader], transactions.readers[reader] = transactions.readers[reader], ()
+    session._metastore.release_locks(reader)
+
+    def lock_and_end(*args: Any, **kwargs: Any) -> bool:
+        found = lock(*args, **kwargs)
+        del transactions.given_up[reader], transactions.readers[reader]
+        return found
+
+    monkeypatch.setattr(session._metastore, "lock", lock_and_end)
+    transactions.lock_again(reader)
+    assert reader not in transactions.readers
+    del frame

@@ -379,12 +379,9 @@ def test_files_and_directories_are_renamed(place: Place) -> None:
     before = place.files.list_below(place.root).files[0]
     place.files.rename(place.path("moved", "e", "f"), place.path("moved", "g"))
     (after,) = place.files.list_below(place.root).files
-    assert (after.path, after.length, after.modified, after.identity) == (
-        "moved/g",
-        before.length,
-        before.modified,
-        before.identity,
-    )
+    assert (after.path, after.length, after.identity) == ("moved/g", before.length, before.identity)
+    is_copied = place.root.startswith("s3a:")  # and has the time of the copy
+    assert before.modified <= after.modified if is_copied else before.modified == after.modified
 
 
 def test_a_file_is_made_of_pieces_unless_it_exists(place: Place) -> None:
