@@ -6,7 +6,7 @@ The words are those of Spark 4.2 (SPARK-55668): the bounds are INCLUSIVE or EXCL
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Final
 
 from sqlglot import exp
@@ -17,7 +17,7 @@ from acidsql.grammar.dialect import EXCLUSIVE
 from acidsql.planner.as_of import AsOf, Point, WriteSet, invalid, kind_of, place_of, point_of, shown
 
 
-class ChangeType(Enum):
+class ChangeType(StrEnum):
     """The kinds of changes, as the column CHANGE_TYPE has them."""
 
     INSERT = "insert"

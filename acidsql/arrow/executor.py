@@ -208,7 +208,7 @@ class ArrowExecutor:
         write = txn.begin(target := write_target(plan, parts, txn, self.files_of(plan.target.location)))
         write.staged.extend(stage(target))
         txn.opened.require_open()
-        replaced = replaced_parts(plan, write, StatementSnapshots(self.files_of, txn.view()))
+        replaced = replaced_parts(plan, write, lambda: StatementSnapshots(self.files_of, txn.view()))
         publish(target, write.staged, write.made, txn.siblings(write), txn.opened.require_open)
         if replaced is not None:
             note_replaced(write, replaced)

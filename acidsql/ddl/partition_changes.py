@@ -22,7 +22,7 @@ from acidsql.planner.ddl.ddl_plan import MovePartition, RegisterPartitions, Remo
 from acidsql.planner.ddl.partition_spec import comparison_text, default_location, name_of_partition, partitions_named
 from acidsql.snapshot.foreign_directories import Siblings
 from acidsql.snapshot.read_view import ReadView
-from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
+from acidsql.snapshot.replaced_files import leave_list
 from acidsql.snapshot.statement_snapshots import StatementSnapshots, is_without_rows
 from acidsql.storage.file_systems import FileSystem, discard
 from acidsql.storage.leftovers import is_there, keep_if_open
@@ -185,7 +185,7 @@ def _hide(partitions: Sequence[Partition], kept: Sequence[Partition], table: Tab
         is_kept = partition in kept
         files.write(f"{directory}/{METADATA_FILE}", DROPPED_METADATA if is_kept else TRUNCATED_METADATA)
         if is_kept:
-            files.write(f"{directory}/{REPLACED_FILE}", replaced_files(before.get(partition.values)))
+            leave_list(files, directory, before.get(partition.values))
     keep_if_open([(run.files(directory), directory) for directory in made], run.require_open)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
 from acidsql.arrow.history.stored_events import EventFiles
@@ -23,8 +23,10 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.conditions.row_predicates import undecided
 from acidsql.planner.plan import ArrowInsert, ArrowMerge, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
+from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
-from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, while_cleaned
+from acidsql.snapshot.table_contents import table_content
 from acidsql.spark.engine import Engine
 from acidsql.spark.executor import SparkExecutor
 from acidsql.spark.frames.answer_frames import QueryRows
@@ -34,6 +36,8 @@ from acidsql.writing.outcomes import RowCounts, Written
 from acidsql.writing.statement_transactions import LateWork, StatementTransactions
 from acidsql.writing.steering import Steering
 from acidsql.writing.write_transaction import WriteTransaction
+
+_T = TypeVar("_T")
 
 
 class StatementEngines:
@@ -118,6 +122,22 @@ class StatementEngines:
         if reason is not None or not self.steering.may_skip_spark:
             return None
         return few_changes(bound, self._scans.footers, self._engine.zone, FEW_ROWS)
+
+    def read_stored(self, plan: QueryPlan, read: Callable[[StoredDirectories, ReadView], _T]) -> _T:
+        """What is read of all that lies in the directories of a query's one table, in a transaction that keeps the
+        files of its snapshot. It is read again where the cleaner has removed other files meanwhile."""
+        table = plan.scans[0].table
+        files = self._engine.files(table.location)
+        view, release = self.transactions.hold_snapshot(plan)
+
+        def once() -> _T:
+            content = table_content(table, view.metastore, files, view=view, counts_rows=False)
+            return read(StoredDirectories(content, files, self._scans.footers), view)
+
+        try:
+            return while_cleaned(once)
+        finally:
+            release()
 
     def stored_rows(self, plan: QueryPlan, directories: StoredDirectories, request: Request) -> Iterator[RowPlace]:
         """The rows for which the condition of a query is true, among all that are stored: by the Arrow engine where it

@@ -10,7 +10,7 @@ statement IDs, and a compaction leaves the statement IDs out: then their rows co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -19,6 +19,7 @@ from acidsql.acid.snapshot_selection import SelectedDirectory, Snapshot
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import StatementId, ValidWriteIdList, WriteId
 from acidsql.errors import Span
+from acidsql.planner.change_range import ChangeType
 from acidsql.snapshot.delete_applicability import applicable_delete_files, row_range
 from acidsql.snapshot.earlier_versions import not_enough_history, tells_write_ids
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
@@ -81,9 +82,31 @@ class ChangedFiles:
         """The lowest write ID that may have changes."""
         return self.before.first_after
 
-    def kept(self) -> BoundScan:
-        """The scan of the live rows that the writes inserted. In directories with rows of earlier writes, it has these
-        too."""
+    def insertions(self, *, net: bool) -> Mapping[ChangeType, BoundScan]:
+        """The scans of the rows that the writes inserted, by what is said of these rows; with `net`, without those that
+        are gone at the end. In directories with rows of earlier writes, the scans have these too."""
+        if net:
+            return {ChangeType.INSERT: self._living()}
+        return {
+            ChangeType.INSERT: self.inserted(by_updates=False),
+            ChangeType.UPDATE_POSTIMAGE: self.inserted(by_updates=True),
+        }
+
+    def deletions(self, *, net: bool) -> Mapping[ChangeType, Sequence[SourceFile]]:
+        """The files of the events by which the writes deleted rows, by what is said of these rows; with `net`, the
+        events may delete rows of `before`. In directories with events of earlier writes, they have these too. Of two
+        events of one write for a row, the one whose change comes first counts. Raises MALFORMED_LAYOUT."""
+        if not self.bound.table.is_full_acid:
+            return {}
+        if net:
+            return {ChangeType.DELETE: self._deletes_of_earlier_rows()}
+        return {
+            ChangeType.DELETE: self.delete_files(by_updates=False),
+            ChangeType.UPDATE_PREIMAGE: self.delete_files(by_updates=True),
+        }
+
+    def _living(self) -> BoundScan:
+        """The scan of the live rows in the directories of the writes."""
 
         def narrowed(part: BoundPart) -> BoundPart:
             kept = tuple(_since(part.snapshot.deltas, self.first))
@@ -91,9 +114,8 @@ class ChangedFiles:
 
         return self._recent(self._narrowed(map(narrowed, self.bound.parts)))
 
-    def deletes_of_earlier_rows(self) -> list[SourceFile]:
-        """The files of the events by which the writes may have deleted rows of `before`. In directories with events of
-        earlier writes, they have these too. Raises MALFORMED_LAYOUT."""
+    def _deletes_of_earlier_rows(self) -> list[SourceFile]:
+        """The files of the events by which the writes may have deleted rows of `before`."""
 
         def narrowed(part: BoundPart) -> BoundPart:
             kept = tuple(_since(part.snapshot.delete_deltas, self.first))

@@ -32,10 +32,14 @@ class Keeping:
     renumbers: bool
 
 
-def replaced_files(before: Snapshot | None, *, renumbers: bool = False) -> bytes:
-    """The content of the list for a partition as its readers read it before; None for a new partition. The base is in
-    it by its name, because one without rows has no file, and hides rows nevertheless. `renumbers` tells that a
-    rebalance gives the rows new row IDs."""
+def leave_list(files: FileSystem, directory: str, before: Snapshot | None, *, renumbers: bool = False) -> None:
+    """Write the list of a base, or of another directory that replaces some. `before` is the partition as its readers
+    read it before; None for a new partition. `renumbers` tells that a rebalance gives the rows new row IDs."""
+    files.write(f"{directory}/{REPLACED_FILE}", _content(before, renumbers=renumbers))
+
+
+def _content(before: Snapshot | None, *, renumbers: bool) -> bytes:
+    """The base is in the list by its name, because one without rows has no file, and hides rows nevertheless."""
     if before is None:
         return json.dumps({"base": None, "files": {}, "renumbers": renumbers}).encode()
     base = () if before.base is None else (before.base,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from acidsql.planner.as_of import AsOf
 from acidsql.planner.change_range import ChangeRange
 from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Scan
+from acidsql.snapshot.base_metadata import COMPACTED, data_format
 from acidsql.snapshot.change_ranges import versions_of
 from acidsql.snapshot.changed_files import changing_writes, require_told
 from acidsql.snapshot.commit_times import commit_times
@@ -260,10 +260,9 @@ def _compacted_bases(files: FileSystem, directory: str, listing: Listing) -> fro
     for file in listing.files:
         name, _, rest = file.path.partition("/")
         base = parse_directory(name) if rest == METADATA_FILE else None
-        if isinstance(base, Base) and base.visibility_txn is None:
-            content = json.loads(files.read(f"{directory}/{file.path}"))
-            if content.get("dataFormat") == "compacted":
-                found.add(name)
+        is_unnamed = isinstance(base, Base) and base.visibility_txn is None
+        if is_unnamed and data_format(files, f"{directory}/{name}") == COMPACTED:
+            found.add(name)
     return frozenset(found)
 
 

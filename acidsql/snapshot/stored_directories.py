@@ -3,7 +3,6 @@ open. Its rows are all that ever were and are still stored."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,8 +15,10 @@ from acidsql.acid.row_id import RowId
 from acidsql.acid.snapshot_selection import DataFile, SelectedDirectory, Snapshot
 from acidsql.acid.write_ids import WriteId
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import Scan
-from acidsql.snapshot.delete_applicability import every_delete_file
+from acidsql.snapshot.base_metadata import COMPACTED, data_format
+from acidsql.snapshot.delete_applicability import every_delete_file, without_deletes
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
 from acidsql.snapshot.table_contents import DirectoryContent, DirectoryKind, PartContent, TableContent
 from acidsql.storage.file_identity import sized
@@ -58,6 +59,11 @@ class StoredDirectories:
         """The scan of all rows in some of the directories, deleted or not, beside the delete events in some."""
         parts = (self._bound_part(number, part, is_wanted) for number, part in enumerate(self.parts))
         return BoundScan(scan, self.files, tuple(parts))
+
+    def all_rows(self, scan: Scan) -> BoundScan:
+        """The scan of all rows, deleted or not, in the partitions that the scan may need."""
+        keeps_part = keeps(scan.partition_filter, scan.table)
+        return without_deletes(self.bound(scan, lambda part, _: keeps_part(self.parts[part].values)))
 
     def files_with_rows(self, is_wanted: Wanted) -> Sequence[SourceFile]:
         """The files with rows in some of the directories. Raises what `data_files` raises."""
@@ -144,18 +150,18 @@ class StoredDirectories:
         marker = f"{directory.name}/{METADATA_FILE}"
         if not any(file.path == marker for file in directory.files):
             return True
-        content = self.files.read(f"{self.parts[part].directory}/{marker}")
-        return bool(json.loads(content).get("dataFormat") != "compacted")
+        return data_format(self.files, f"{self.parts[part].directory}/{directory.name}") != COMPACTED
 
 
 def while_cleaned(read: Callable[[], _T]) -> _T:
     """What is read of such directories. It is read again where the cleaner has removed some files meanwhile: the
     transaction of the reader keeps those of its snapshot, and no others."""
     for _ in range(_MOST_READS - 1):
-        with suppress(FileNotFoundError):
-            try:
-                return read()
-            except AcidSqlError as error:
-                if error.condition != Condition.FILE_REPLACED.name:
-                    raise
+        try:
+            return read()
+        except FileNotFoundError:
+            pass
+        except AcidSqlError as error:
+            if error.condition != Condition.FILE_REPLACED.name:
+                raise
     return read()

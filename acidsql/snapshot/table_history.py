@@ -6,7 +6,6 @@ keeps no times, and a table may have come with its directories.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +20,7 @@ from acidsql.errors import AcidSqlError
 from acidsql.metastore.client import Metastore
 from acidsql.metastore.commit_history import UNKNOWN, RecordedCommit
 from acidsql.metastore.compactions import Compaction, CompactionState
+from acidsql.snapshot.base_metadata import data_format
 from acidsql.snapshot.readable_versions import ReadableVersions
 from acidsql.snapshot.replaced_files import keeping_directories
 from acidsql.storage.file_systems import FilesOf, FileSystem
@@ -229,8 +229,7 @@ def _found_in(files: FileSystem, place: str) -> Sequence[FoundDirectory]:
     for name, time in times.items():
         if (parsed := parse_directory(name)) is not None:
             is_marked = name in marked and parsed.visibility_txn is None
-            text = files.read(f"{place}/{name}/{METADATA_FILE}") if is_marked else b"{}"
-            kind = json.loads(text).get("dataFormat")
+            kind = data_format(files, f"{place}/{name}") if is_marked else None
             found.append(FoundDirectory(parsed, time, kind, samples.get(name), name in keeping))
     return found
 

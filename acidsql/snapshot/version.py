@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from acidsql.acid.write_ids import WriteId
 from acidsql.planner.as_of import WriteSet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +33,15 @@ class Version:
 
     def __contains__(self, write_id: WriteId) -> bool:
         return write_id <= self.write_id and write_id not in self.later
+
+    def lacks_sql(self, write_id: str) -> str:
+        """SQL: whether a write is no part of the version, from SQL of its write ID."""
+        late = f" OR {write_id} IN ({', '.join(map(str, sorted(self.later)))})" if self.later else ""
+        return f"{write_id} > {self.write_id}{late}"
+
+    def lacks(self, write_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """For each write, whether it is no part of the version."""
+        import numpy as np
+
+        behind = write_ids > self.write_id
+        return behind | np.isin(write_ids, sorted(self.later)) if self.later else behind

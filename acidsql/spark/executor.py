@@ -17,11 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.row_id import RowId
 from acidsql.errors import AcidSqlError, Condition, Span
-from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.plan import DRIVER_BYTES, FrameScan, MultiWritePlan, QueryPlan, Scan, WritePlan
 from acidsql.planner.wall_clock import tells_wall_clock_time
 from acidsql.request import Request
-from acidsql.snapshot.delete_applicability import without_deletes
 from acidsql.snapshot.read_transactions import Reader
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
@@ -194,13 +192,10 @@ class SparkExecutor:
         with self.translated(request):
             spark = self._statement(plan, request)
             (scan,) = plan.scans
-            keeps_part = keeps(scan.partition_filter, scan.table)
-            parts = directories.parts
-            bound = without_deletes(directories.bound(scan, lambda part, _: keeps_part(parts[part].values)))
             caches = self._caches.of_statement()
             try:
                 self._engine.require_exact_time(scan.table)
-                spark.define_view(scan.view, scan_frame(spark.storage, bound, caches))
+                spark.define_view(scan.view, scan_frame(spark.storage, directories.all_rows(scan), caches))
                 for row_id, file in fetch(spark.rows(plan.sql, request.args), request.text, None):
                     numbers: Any = row_id
                     place = directories.place_of(RowId(*numbers), str(file))
@@ -318,7 +313,7 @@ class SparkExecutor:
             if write.target.table is txn.creates:
                 txn.check_unchanged(write.target.table)  # CREATE TABLE does not wait for the lock of CREATE TABLE .. AS
             siblings = txn.siblings(write)
-            before_it = replaced_parts(one, write, snapshots)
+            before_it = replaced_parts(one, write, lambda: snapshots)
             publish(write.target, write.staged, write.made, siblings, txn.opened.require_open)
             for directory in write.emptied:
                 empty(write.target, directory, write.made, siblings, txn.opened.require_open)

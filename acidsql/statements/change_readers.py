@@ -22,7 +22,6 @@ from acidsql.metastore.stream_claims import StreamClaims, StreamUser
 from acidsql.metastore.streams import StreamProgress, StreamState, require_stream_id, stream_lost
 from acidsql.planner.as_of import WriteSet
 from acidsql.planner.change_range import CHANGE_COLUMNS, CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
-from acidsql.planner.plan import QueryPlan
 from acidsql.statements.plans import StatementPlans
 from acidsql.writing.session_transaction import SharedTransaction
 from acidsql.writing.statement_transactions import StatementTransactions
@@ -82,8 +81,7 @@ class ChangeReaders:
         claim = self.claims.hold(table, READER + name, StreamUser("", lambda: session_transaction.current is shared))
         session_transaction.at_end.append(lambda: self.claims.lose(claim))
         state = self.claims.state(claim)
-        plan = self.plans.plan(parse(f"SELECT * FROM {_name(table)}"))
-        assert isinstance(plan, QueryPlan)
+        plan = self.plans.query_plan(parse(f"SELECT * FROM {_name(table)}"))
         view = self.transactions.view_in(shared, plan)
         if table.qualified in view.own:
             reason = f"the transaction has written to {table.qualified} before it reads its changes"

@@ -200,13 +200,11 @@ class StatementDispatch:
         return naming_repeated_key(statement, self.lookup, self.plans, self._query)
 
     def _scan(self, text: str) -> ScanResult | None:
-        plan = self.plans.plan(parse(text))
-        assert isinstance(plan, QueryPlan)
+        plan = self.plans.query_plan(parse(text))
         return self._scanned(plan) if self.engines.steering.may_skip_spark else None
 
     def _query(self, text: str) -> QueryResult:
-        plan = self.plans.plan(parse(text))
-        assert isinstance(plan, QueryPlan)
+        plan = self.plans.query_plan(parse(text))
         request = Request(text, {}, {})
         rows, release = self.engines.query(plan, request)
         return _query_result(rows, release, request)
@@ -250,8 +248,7 @@ class StatementDispatch:
         """The live rows of a table, or of an earlier version, by the Arrow engine. Raises what
         `StatementEngines.read_arrow` raises."""
         query = arrow_query(name, columns, where, version)
-        plan = self.plans.plan(with_macros(query, self.changes.macros))
-        assert isinstance(plan, QueryPlan)
+        plan = self.plans.query_plan(with_macros(query, self.changes.macros))
         return self.engines.read_arrow(plan, query)
 
     def row_histories(self, name: str, wanted: RowId | str, limit: int | None) -> RowHistories:
@@ -259,17 +256,15 @@ class StatementDispatch:
         Raises what `found_histories` raises."""
         where = wanted if isinstance(wanted, str) else None
         query = arrow_query(name, ROW_COLUMNS, where)
-        plan = self.plans.plan(with_macros(query, self.changes.macros))
-        assert isinstance(plan, QueryPlan)
+        plan = self.plans.query_plan(with_macros(query, self.changes.macros))
         return found_histories(self.engines, self.engine.files, plan, query, wanted, limit)
 
     def row_changes(self, name: str, item: str, limit: int | None) -> RowChanges:
         """The changes of a table that a FROM item gives, at most `limit`. Raises what `row_changes` raises."""
 
         def pairing(old: Sequence[tuple[RowId, str]], new: Sequence[tuple[RowId, str]]) -> Mapping[int, int]:
-            plan = self.plans.plan(arrow_query(name, ROW_COLUMNS, None))
-            assert isinstance(plan, QueryPlan)
-            return pairs_of_updates(self.engines, self.engine.files, plan, old, new)
+            plan = self.plans.query_plan(arrow_query(name, ROW_COLUMNS, None))
+            return pairs_of_updates(self.engines, plan, old, new)
 
         return row_changes(Queries(self._scan, self._query), pairing, item, limit)
 
@@ -314,8 +309,7 @@ class StatementDispatch:
 
         def count(table: Table) -> RowCountsOfParts:
             query = parse(count_query(table))
-            plan = self.plans.plan(query, request)
-            assert isinstance(plan, QueryPlan)
+            plan = self.plans.query_plan(query, request)
             return counted_parts(self.engines.spark, plan, table)
 
         analysis = TableAnalysis(self.ddl.transactions, self.engine.files, count)

@@ -76,6 +76,12 @@ class StatementPlans:
             case _:
                 raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"EXPLAIN {first_words(statement)}")
 
+    def query_plan(self, query: s.Statement, request: Request | None = None) -> QueryPlan:
+        """The plan of a query. Raises what `plan` raises."""
+        plan = self.plan(query, request)
+        assert isinstance(plan, QueryPlan)
+        return plan
+
     def _plan_evolving(self, statement: s.Insert | s.Merge, request: Request) -> Plan:
         """The plan of a statement WITH SCHEMA EVOLUTION."""
         facts = self._facts(statement, request)

@@ -14,18 +14,12 @@ from acidsql.arrow.history.stored_events import EventFiles, StoredRow
 from acidsql.engines.statement_engines import StatementEngines
 from acidsql.planner.change_range import CHANGE_COLUMNS, ChangeType
 from acidsql.planner.plan import QueryPlan
-from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, while_cleaned
-from acidsql.snapshot.table_contents import table_content
+from acidsql.snapshot.read_view import ReadView
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.statements.results import QueryResult, ResultColumn, ScanResult
-from acidsql.storage.file_systems import FilesOf
-from acidsql.storage.orc.copies import OriginalFiles
 
 MOST_READ: Final = 100_000
 """How many changed rows are in memory, unless all are wanted."""
-INSERT: Final = ChangeType.INSERT.value
-DELETE: Final = ChangeType.DELETE.value
-PREIMAGE: Final = ChangeType.UPDATE_PREIMAGE.value
-POSTIMAGE: Final = ChangeType.UPDATE_POSTIMAGE.value
 Values: TypeAlias = tuple[object, ...]
 
 
@@ -93,8 +87,8 @@ def row_changes(queries: Queries, pairing: Pairing, item: str, limit: int | None
         if most is None or len(found) <= most:
             return _of_images(found, result, pairing, limit)
         some = _of_images(found[:most], result, pairing, limit)
-    counts = _counted(queries.ordered, item)
-    return replace(some, inserted=counts[INSERT], updated=counts[POSTIMAGE], deleted=counts[DELETE], has_more=True)
+    inserted, updated, deleted = _numbers(_counted(queries.ordered, item))
+    return replace(some, inserted=inserted, updated=updated, deleted=deleted, has_more=True)
 
 
 def _images(result: ScanResult | QueryResult, most: int | None) -> list[_Image]:
@@ -114,28 +108,31 @@ def _of_images(
     """The changes of some rows of the change feed, by version and row__id."""
     columns = result.columns[: -len(CHANGE_COLUMNS) - 2]
     rows = list(_paired(found, pairing))
-    counts = Counter(image.kind for image in found)
     shown = rows if limit is None else rows[:limit]
-    return RowChanges(columns, shown, counts[INSERT], counts[POSTIMAGE], counts[DELETE], len(shown) < len(rows))
+    return RowChanges(columns, shown, *_numbers(Counter(image.kind for image in found)), len(shown) < len(rows))
 
 
-def _counted(query: Callable[[str], QueryResult], item: str) -> Counter[str]:
-    result = query(f"SELECT _change_type, count(*) FROM {item} GROUP BY _change_type")
-    try:
-        return Counter({str(kind): int(str(count)) for kind, count in result.rows()})
-    finally:
-        result.close()
+def _numbers(of_kinds: Mapping[str, int]) -> tuple[int, int, int]:
+    """The numbers of rows that were inserted, updated and deleted, by those of the rows of each change."""
+    wanted = (ChangeType.INSERT, ChangeType.UPDATE_POSTIMAGE, ChangeType.DELETE)
+    inserted, updated, deleted = (of_kinds.get(kind, 0) for kind in wanted)
+    return inserted, updated, deleted
+
+
+def _counted(query: Callable[[str], QueryResult], item: str) -> Mapping[str, int]:
+    with closing(query(f"SELECT _change_type, count(*) FROM {item} GROUP BY _change_type")) as result:
+        return {str(kind): int(str(count)) for kind, count in result.rows()}
 
 
 def _paired(found: Sequence[_Image], pairing: Pairing) -> Iterator[ChangedRow]:
     """The changes in their order; an update stands where its new row does."""
-    old = [image for image in found if image.kind == PREIMAGE]
-    new = [image for image in found if image.kind == POSTIMAGE]
+    old = [image for image in found if image.kind == ChangeType.UPDATE_PREIMAGE]
+    new = [image for image in found if image.kind == ChangeType.UPDATE_POSTIMAGE]
     pairs = pairing(_places(old), _places(new)) if old and new else {}
     of_new = {id(new[at]): old[of] for at, of in pairs.items() if new[at].version == old[of].version}
     taken = set(map(id, of_new.values()))
     for image in found:
-        if image.kind in (INSERT, POSTIMAGE):
+        if image.kind in (ChangeType.INSERT, ChangeType.UPDATE_POSTIMAGE):
             before = of_new.get(id(image))
             kind = image.kind if before is None else "update"
             yield ChangedRow(kind, image.version, None if before is None else before.values, image.values)
@@ -149,19 +146,13 @@ def _places(images: Sequence[_Image]) -> list[tuple[RowId, str]]:
 
 def pairs_of_updates(
     engines: StatementEngines,
-    files_of: FilesOf,
     plan: QueryPlan,
     old: Sequence[tuple[RowId, str]],
     new: Sequence[tuple[RowId, str]],
 ) -> Mapping[int, int]:
     """The pairing of the rows of a table. The plan is that of a query of this table alone."""
-    table = plan.scans[0].table
-    files = files_of(table.location)
-    view, release = engines.transactions.hold_snapshot(plan)
 
-    def found() -> Mapping[int, int]:
-        content = table_content(table, view.metastore, files, view=view, counts_rows=False)
-        stored = StoredDirectories(content, files, replace(engines.spark.footers, copies=OriginalFiles()))
+    def found(stored: StoredDirectories, _: ReadView) -> Mapping[int, int]:
         events = EventFiles(stored)
         pairs = RowPairs(events, {})
         positions = {stored.place_of(*each): at for at, each in enumerate(old)}
@@ -172,7 +163,4 @@ def pairs_of_updates(
         before = {at: pairs.before(copies[place]) for place, at in places.items() if place in copies}
         return {at: positions[b] for at, b in before.items() if isinstance(b, RowPlace) and b in positions}
 
-    try:
-        return while_cleaned(found)
-    finally:
-        release()
+    return engines.read_stored(plan, found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from sqlglot import exp
@@ -17,12 +16,11 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.planner.plan import QueryPlan
 from acidsql.request import Request
+from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.row_history import RowHistories
-from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, while_cleaned
-from acidsql.snapshot.table_contents import table_content
+from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.snapshot.table_history import history
 from acidsql.storage.file_systems import FilesOf
-from acidsql.storage.orc.copies import OriginalFiles
 
 ROW_COLUMNS: Final = ("row__id", "input__file__name")
 """The columns of the query for the rows that are meant."""
@@ -43,12 +41,8 @@ def found_histories(
     COLUMN_NOT_FOUND, and what readers of the table's files raise.
     """
     table = _table(plan, query)
-    files = files_of(table.location)
-    view, release = engines.transactions.hold_snapshot(plan)
 
-    def found() -> RowHistories:
-        content = table_content(table, view.metastore, files, view=view, counts_rows=False)
-        stored = StoredDirectories(content, files, replace(engines.spark.footers, copies=OriginalFiles()))
+    def found(stored: StoredDirectories, view: ReadView) -> RowHistories:
         places: Iterator[RowPlace]
         if isinstance(wanted, RowId):
             places = (RowPlace(part, wanted) for part in range(len(stored.parts)))
@@ -59,10 +53,7 @@ def found_histories(
         writes = {entry.version: entry for entry in entries if not entry.is_compaction}
         return RowHistories(table.all_columns, row_histories(stored, writes, sorted(roots)), has_more)
 
-    try:
-        return while_cleaned(found)
-    finally:
-        release()
+    return engines.read_stored(plan, found)
 
 
 def _first(found: Iterator[RowPlace], limit: int | None) -> tuple[list[RowPlace], bool]:

@@ -35,7 +35,7 @@ from acidsql.acid.written_directories import WrittenDirectory
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.metastore.history_retention import keeps_history
 from acidsql.planner.plan import Scan
-from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
+from acidsql.snapshot.replaced_files import leave_list
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan
 from acidsql.storage.file_systems import FileSystem, Piece, length_of, place_new, remove_all
 from acidsql.storage.footer_cache import read_file_tail
@@ -243,7 +243,7 @@ def publish(job: Job, staged: Sequence[Staged]) -> Merged:
         written = sum(pool.map(lambda file: _place(job, file, made[file.slot.branch]), staged))
     if ROWS in made and job.leaves_list:
         renumbers = job.scope.rewrite is CompactionType.REBALANCE
-        job.files.write(f"{made[ROWS]}/{REPLACED_FILE}", replaced_files(job.scope.source, renumbers=renumbers))
+        leave_list(job.files, made[ROWS], job.scope.source, renumbers=renumbers)
     job.files.delete(job.staging)
     names = tuple(made[branch].rpartition("/")[2] for branch in sorted(made))
     counts = Counter(file.slot.branch for file in staged)

@@ -28,7 +28,7 @@ from acidsql.planner.ddl.ddl_plan import LoadFiles
 from acidsql.planner.ddl.ddl_planner import load_locks, load_step
 from acidsql.snapshot.foreign_directories import Siblings, check_whole
 from acidsql.snapshot.read_view import ReadView
-from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
+from acidsql.snapshot.replaced_files import leave_list
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.storage.file_systems import FilesOf, FileSystem, discard, is_local, remove_all
 from acidsql.storage.leftovers import is_there, tidy_up
@@ -145,7 +145,7 @@ class Loader:
         """Leaves the list of the files that readers read before (replaced_files.py)."""
         snapshots = StatementSnapshots(self.files_of, ReadView(self.metastore, self.metastore.valid_txns()))
         parts = snapshots.parts_of(table, place.partitions or [()])
-        place.files.write(f"{staging}/{REPLACED_FILE}", replaced_files(parts[0].snapshot if parts else None))
+        leave_list(place.files, staging, parts[0].snapshot if parts else None)
 
     def _undo(self, table: Table, place: _Place, made: Sequence[str]) -> None:
         if is_there(self.metastore, table, self.files_of):

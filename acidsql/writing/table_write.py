@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,7 @@ from acidsql.metastore.commit_history import CommittedWrite
 from acidsql.metastore.history_retention import keeps_history
 from acidsql.metastore.lock_components import LockType, Operation
 from acidsql.planner.plan import Effect, WritePlan
-from acidsql.snapshot.replaced_files import REPLACED_FILE, replaced_files
+from acidsql.snapshot.replaced_files import leave_list
 from acidsql.snapshot.scan_binding import BoundPart
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.writing.publishing import StagedFile, WriteTarget
@@ -113,14 +113,16 @@ def _joined(database: str, table: str, writes: Sequence[TableWrite]) -> Committe
     return CommittedWrite(database, table, operation, inserted, updated, deleted)
 
 
-def replaced_parts(plan: WritePlan, write: TableWrite, snapshots: StatementSnapshots) -> Sequence[BoundPart] | None:
+def replaced_parts(
+    plan: WritePlan, write: TableWrite, snapshots: Callable[[], StatementSnapshots]
+) -> Sequence[BoundPart] | None:
     """What an overwrite replaces that keeps a list of it; None for other writes, and where another writer could add
-    something that is not in the list."""
+    something that is not in the list. `snapshots` is called for such an overwrite only."""
     is_kept = plan.overwrite is not None and (plan.overwrite.whole or keeps_history(plan.target))
     is_alone = any(lock.lock_type is LockType.EXCLUSIVE for lock in plan.locks)
     if not (is_kept and is_alone and plan.target.is_transactional):
         return None
-    return snapshots.parts_of(plan.target, write.written_partitions if plan.target.partition_columns else [()])
+    return snapshots().parts_of(plan.target, write.written_partitions if plan.target.partition_columns else [()])
 
 
 def note_replaced(write: TableWrite, parts: Sequence[BoundPart]) -> None:
@@ -128,5 +130,4 @@ def note_replaced(write: TableWrite, parts: Sequence[BoundPart]) -> None:
     partitions as readers read them before."""
     of_directory = {part.directory: part.snapshot for part in parts}
     for base in write.made:
-        replaced = of_directory.get(base.rpartition("/")[0])
-        write.target.files.write(f"{base}/{REPLACED_FILE}", replaced_files(replaced))
+        leave_list(write.target.files, base, of_directory.get(base.rpartition("/")[0]))

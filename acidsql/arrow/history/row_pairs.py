@@ -121,7 +121,7 @@ class RowPairs:
         self,
         write_id: WriteId,
         statement: tuple[WriteId, StatementId] | None,
-        find: Callable[[_Pairs], RowPlace | None],
+        find: _Find,
     ) -> Other:
         pairs, rest = self._statement(*statement) if statement else self._write(write_id)
         found = (other for other in map(find, pairs) if other is not None)

@@ -29,14 +29,13 @@ from acidsql.arrow.scan.partition_constants import partition_constant
 from acidsql.arrow.scan.spark_schema import column_type
 from acidsql.arrow.scan.stored_arrays import padded
 from acidsql.arrow.scan.widened_values import check_readable, stored_values
-from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.conditions.row_predicates import RowPredicate
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import Bounds, key_bounds, meets
-from acidsql.snapshot.delete_applicability import without_deletes
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, Wanted
 from acidsql.storage.orc.tail import BUCKET_COLUMN, CURRENT_TRANSACTION_COLUMN, ORIGINAL_TRANSACTION_COLUMN
+from acidsql.values.numpy_arrays import number_array
 
 _IDS: Final = (ORIGINAL_TRANSACTION, BUCKET, ROW_ID)
 
@@ -67,9 +66,7 @@ class EventFiles:
 
     def matching(self, scan: Scan, predicate: RowPredicate | None) -> Iterator[RowPlace]:
         """The rows for which a condition is true, in each file that holds them. Raises what `live_rows` raises."""
-        keeps_part = keeps(scan.partition_filter, scan.table)
-        bound = without_deletes(self.stored.bound(scan, lambda part, _: keeps_part(self.stored.parts[part].values)))
-        prepared = PreparedRows.of(bound, self.stored.footers, [], predicate, row_ids=True)
+        prepared = PreparedRows.of(self.stored.all_rows(scan), self.stored.footers, [], predicate, row_ids=True)
         for rows in prepared.rows():
             assert rows.row_ids is not None
             yield from _places(rows.file.part, rows.row_ids)
@@ -273,5 +270,5 @@ def _rows_of(orc: OrcFile, numbers: Sequence[int], positions: Sequence[int]) -> 
         here: NDArray[np.int64] = wanted[(wanted >= first) & (wanted < first + count)] - first
         if len(here):
             _, columns = orc.read(stripe, (), positions)
-            parts.append([column.take(pa.array(here)) for column in columns])
+            parts.append([column.take(number_array(here, pa.int64())) for column in columns])
     return [pa.concat_arrays(columns) for columns in zip(*parts, strict=True)]

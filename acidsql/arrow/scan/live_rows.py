@@ -118,7 +118,6 @@ class PreparedRows:
         predicate: RowPredicate | None = None,
         *,
         row_ids: bool = False,
-        only: Mapping[int, DeletedRowIds] | None = None,
     ) -> PreparedRows:
         """Finds the files. Raises what `live_rows` raises before the first row."""
         table = bound.table
@@ -127,7 +126,7 @@ class PreparedRows:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=WAY_OUT)
         files = needed_files(bound.scan, data_files(bound, footers))
         deletes = applicable_delete_files(bound, footers) if files and table.is_full_acid else []
-        prepared = cls(bound, files, deletes, columns, predicate, row_ids, only)
+        prepared = cls(bound, files, deletes, columns, predicate, row_ids)
         prepared._check()
         return prepared
 

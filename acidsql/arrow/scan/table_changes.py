@@ -30,12 +30,10 @@ from acidsql.snapshot.delete_applicability import row_range
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile
 from acidsql.snapshot.version import Version
 from acidsql.storage.footer_cache import FooterCache
-from acidsql.values.numpy_arrays import bits, mask_array, number_array, scalar
+from acidsql.values.numpy_arrays import mask_array, number_array, scalar
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_OF_EVENTS: Final = (ChangeType.DELETE, ChangeType.UPDATE_PREIMAGE)
-"""The changes that delete events tell. Of two events of one write, the one whose change stands first here counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class PreparedChanges:
     """Microseconds on the clocks of the session's time zone at which writes were committed."""
     inserted: Mapping[ChangeType, PreparedRows]
     deletes: Mapping[ChangeType, Sequence[SourceFile]]
-    """The files of delete events."""
+    """The files of delete events (`ChangedFiles.deletions`)."""
     holding: PreparedRows | None
     """The rows of the files that may have deleted rows; None without delete events."""
     is_net: bool
@@ -73,11 +71,9 @@ class PreparedChanges:
         stored = [name for name in columns if name not in CHANGE_COLUMNS]
         rows = replace(bound, scan=replace(bound.scan, changes=None), changes=None)
         files = ChangedFiles(rows, before, footers)
-        scans = {ChangeType.INSERT: files.kept()} if is_net else _insertions(files)
-        inserted = {k: PreparedRows.of(of, footers, stored, predicate, row_ids=True) for k, of in scans.items()}
-        deletes: dict[ChangeType, Sequence[SourceFile]] = {}
-        if bound.table.is_full_acid:
-            deletes = {ChangeType.DELETE: files.deletes_of_earlier_rows()} if is_net else _deletions(files)
+        scans = files.insertions(net=is_net).items()
+        inserted = {k: PreparedRows.of(of, footers, stored, predicate, row_ids=True) for k, of in scans}
+        deletes = files.deletions(net=is_net)
         deleting = [file for of_kind in deletes.values() for file in of_kind]
         found = PreparedRows.of(files.holding(deleting), footers, stored, predicate, row_ids=True) if deleting else None
         return cls(bound, before, times, inserted, deletes, found, is_net)
@@ -99,65 +95,43 @@ class PreparedChanges:
     def rows(self) -> Iterator[LiveRows]:
         """The changed rows. `LiveRows.row_ids` are the row IDs of the rows, and `columns` has CHANGE_COLUMNS, too."""
         for kind, prepared in self.inserted.items():
-            for rows in prepared.rows():
-                some = _filtered(rows, self._are_changing(_ids(rows).write_id))
-                if some.count:
-                    types = pa.repeat(scalar(kind.value, pa.string()), some.count)
-                    yield self._changed(some, types, _ids(some).write_id)
+            for found in prepared.rows():
+                rows = _filtered(found, self.before.lacks(_ids(found).write_id))
+                if rows.count:
+                    yield self._changed(rows, pa.repeat(_text(kind), rows.count), _ids(rows).write_id)
         if self.holding is not None:
-            names = pa.concat_arrays([pa.repeat(scalar(kind.value, pa.string()), 1) for kind in _OF_EVENTS])
+            kinds = pa.concat_arrays([pa.repeat(_text(kind), 1) for kind in self.deletes])
             deletes = self._first_deletes()
             wanted = replace(self.holding, only={part: of_part.ids for part, of_part in deletes.items()})
             for found in wanted.rows():
-                earlier = ~self._are_changing(_ids(found).write_id) if self.is_net else None
-                rows = found if earlier is None else _filtered(found, earlier)
-                deleters, labels = deletes[rows.file.part].of(_ids(rows))
-                yield self._changed(rows, names.take(number_array(labels, pa.int64())), deleters)
+                rows = _filtered(found, ~self.before.lacks(_ids(found).write_id)) if self.is_net else found
+                if rows.count:
+                    deleters, labels = deletes[rows.file.part].of(_ids(rows))
+                    yield self._changed(rows, kinds.take(number_array(labels, pa.int64())), deleters)
 
     def _first_deletes(self) -> dict[int, FirstDeletes]:
-        """By the number of the partition. The labels are places in _OF_EVENTS."""
+        """By the number of the partition. The labels are the places of the changes in `deletes`."""
         parts: dict[int, dict[int, list[SourceFile]]] = {}
-        for label, kind in enumerate(_OF_EVENTS):
-            for file in self.deletes.get(kind, ()):
+        for label, files in enumerate(self.deletes.values()):
+            for file in files:
                 parts.setdefault(file.part, {}).setdefault(label, []).append(file)
-        return {part: first_deletes(self.bound.files, of_part, self._are_changing) for part, of_part in parts.items()}
-
-    def _are_changing(self, write_ids: Longs) -> NDArray[np.bool_]:
-        """The write IDs of writes whose changes are read."""
-        later = write_ids > self.before.write_id
-        return later | np.isin(write_ids, sorted(self.before.later)) if self.before.later else later
+        return {part: first_deletes(self.bound.files, of_part, self.before.lacks) for part, of_part in parts.items()}
 
     def _changed(self, rows: LiveRows, types: Any, versions: Longs) -> LiveRows:
-        times = {version: self.times.get(WriteId(version)) for version in np.unique(versions).tolist()}
-        known = [time for time in times.values() if time is not None]
         timestamp = column_type(CHANGE_COLUMNS[COMMIT_TIMESTAMP])
-        if not known:
-            moments = pa.nulls(rows.count, timestamp)
-        else:
-            micros, is_known = zip(*((time or 0, time is not None) for time in times.values()), strict=True)
-            validity = bits(np.array(is_known))
-            of_versions = number_array(np.array(micros, np.int64), timestamp, validity, is_known.count(False))
-            moments = of_versions.take(number_array(np.searchsorted(list(times), versions), pa.int64()))
+        writes, places = np.unique(versions, return_inverse=True)
+        times = (scalar(self.times.get(WriteId(write)), timestamp) for write in writes.tolist())
+        of_writes = pa.concat_arrays([pa.repeat(time, 1) for time in times])
         found = {
             CHANGE_TYPE: types,
             COMMIT_VERSION: number_array(versions, column_type(CHANGE_COLUMNS[COMMIT_VERSION])),
-            COMMIT_TIMESTAMP: moments,
+            COMMIT_TIMESTAMP: of_writes.take(number_array(places, pa.int64())),
         }
         return replace(rows, columns={**rows.columns, **found})
 
 
-def _insertions(files: ChangedFiles) -> dict[ChangeType, BoundScan]:
-    return {
-        ChangeType.INSERT: files.inserted(by_updates=False),
-        ChangeType.UPDATE_POSTIMAGE: files.inserted(by_updates=True),
-    }
-
-
-def _deletions(files: ChangedFiles) -> dict[ChangeType, Sequence[SourceFile]]:
-    return {
-        ChangeType.DELETE: files.delete_files(by_updates=False),
-        ChangeType.UPDATE_PREIMAGE: files.delete_files(by_updates=True),
-    }
+def _text(kind: ChangeType) -> Any:
+    return scalar(kind.value, pa.string())
 
 
 def _ids(rows: LiveRows) -> RowIds:

@@ -28,6 +28,7 @@ from acidsql.planner.change_range import (
     ChangeRange,
     ChangeType,
 )
+from acidsql.planner.dml.event_queries import ROW_ID_TYPE
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import ChangedFiles, deleted_keys
 from acidsql.snapshot.scan_binding import BoundChanges, BoundScan, SourceFile
@@ -40,11 +41,9 @@ from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.table_scan import delete_events, scan_frame
 from acidsql.spark.spark_types import ddl, query_type
 
-INSERT: Final = ChangeType.INSERT.value
-DELETE: Final = ChangeType.DELETE.value
-PREIMAGE: Final = ChangeType.UPDATE_PREIMAGE.value
-POSTIMAGE: Final = ChangeType.UPDATE_POSTIMAGE.value
-_IS_DELETED: Final = f"{name_sql(CHANGE_TYPE)} IN ({sql_string(DELETE)}, {sql_string(PREIMAGE)})"
+_OF_OLD_ROWS: Final = ", ".join(map(sql_string, (ChangeType.DELETE, ChangeType.UPDATE_PREIMAGE)))
+"""SQL of the changes whose rows are old ones."""
+_IS_DELETED: Final = f"{name_sql(CHANGE_TYPE)} IN ({_OF_OLD_ROWS})"
 """SQL of ROW__IS__DELETED."""
 _ROW_ID: Final = ":changed_row_id"
 _PLACE: Final = ":changed_place"
@@ -68,7 +67,7 @@ def frame_of_changes(spark: SparkSession, scan: Scan, changes: Any) -> DataFrame
     kinds = {column.name: parse_type(column.type) for column in scan.table.all_columns} | CHANGE_COLUMNS
     types = {name: query_type(kind) for name, kind in kinds.items()}
     if scan.row_id:
-        types[scan.row_id] = t.StructType.fromDDL("writeid bigint, bucketid int, rowid bigint")
+        types[scan.row_id] = query_type(parse_type(ROW_ID_TYPE))
     if scan.file_name:
         types[scan.file_name] = t.StringType()
     schema = t.StructType([t.StructField(name, types[name]) for name in changes.column_names])
@@ -86,12 +85,11 @@ def changes_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches, tim
     rows = replace(
         bound, scan=replace(scan, changes=None, row_id=_ROW_ID, place=_PLACE, is_deleted=None, with_deleted=False)
     )
-    changes = bound.changes or BoundChanges(Version(WriteId(0)), {})
+    asked, changes = scan.changes, bound.changes or BoundChanges(Version(WriteId(0)), {})
+    assert asked is not None
     reading = _Changes(spark, rows, caches, ChangedFiles(rows, changes.before, caches.footers))
-    asked = scan.changes
-    frames = reading.net_frames() if asked is not None and asked.is_net else reading.frames()
-    found = reduce(DataFrame.unionAll, (_alike(frame, scan) for frame in frames))
-    if asked is not None and asked.options.row_id:
+    found = reduce(DataFrame.unionAll, (_alike(frame, scan) for frame in reading.frames(net=asked.is_net)))
+    if asked.options.row_id:
         found = _with_updates(found, asked)
     return _named(found, scan, commit_time_sql(changes.times, time_zone, name_sql(_VERSION)))
 
@@ -105,42 +103,24 @@ class _Changes:
     caches: ScanCaches
     files: ChangedFiles
 
-    def frames(self) -> list[DataFrame]:
-        """At least one frame."""
-        kinds = ((INSERT, self.files.inserted(by_updates=False)), (POSTIMAGE, self.files.inserted(by_updates=True)))
-        found = [self._inserted(kind, bound) for kind, bound in kinds if any(part.data_files for part in bound.parts)]
-        if self.rows.table.is_full_acid:
-            deletes = {
-                DELETE: self.files.delete_files(by_updates=False),
-                PREIMAGE: self.files.delete_files(by_updates=True),
-            }
-            if any(deletes.values()):
-                found.append(self._deleted(deletes))
-        return found or [self._inserted(INSERT, replace(self.rows, parts=()))]
-
-    def net_frames(self) -> list[DataFrame]:
-        """At least one frame: the rows of the last version that the version before has not, and the rows of that one
-        that the last version has not. What came and went between the two is in none of them."""
-        kept = self.files.kept()
-        found = [self._inserted(INSERT, kept)] if any(part.data_files for part in kept.parts) else []
-        if self.rows.table.is_full_acid and (deletes := self.files.deletes_of_earlier_rows()):
-            deleted = self._deleted({DELETE: deletes})
-            found.append(where(deleted, f"NOT ({self._is_changing(f'{name_sql(_ROW_ID)}.writeid')})"))
-        return found or [self._inserted(INSERT, replace(self.rows, parts=()))]
-
-    def _is_changing(self, write_id: str) -> str:
-        """SQL: whether a write is one of those whose changes are read, from SQL of its write ID."""
-        before = self.files.before
-        late = f" OR {write_id} IN ({', '.join(map(str, sorted(before.later)))})" if before.later else ""
-        return f"{write_id} > {before.write_id}{late}"
+    def frames(self, *, net: bool) -> list[DataFrame]:
+        """At least one frame. With `net`, what came and went since the version before is in none of them."""
+        insertions = self.files.insertions(net=net).items()
+        found = [self._inserted(kind, bound) for kind, bound in insertions if any(p.data_files for p in bound.parts)]
+        deletes = self.files.deletions(net=net)
+        if any(deletes.values()):
+            deleted = self._deleted(deletes)
+            came = self.files.before.lacks_sql(f"{name_sql(_ROW_ID)}.writeid")
+            found.append(where(deleted, f"NOT ({came})") if net else deleted)
+        return found or [self._inserted(ChangeType.INSERT, replace(self.rows, parts=()))]
 
     def _inserted(self, kind: str, bound: BoundScan) -> DataFrame:
         rows = scan_frame(self.spark, bound, self.caches)
         version = f"{name_sql(_ROW_ID)}.writeid"
         typed = select(rows, ("*", f"{sql_string(kind)} AS {name_sql(_TYPE)}", f"{version} AS {name_sql(_VERSION)}"))
-        return where(typed, self._is_changing(name_sql(_VERSION)))
+        return where(typed, self.files.before.lacks_sql(name_sql(_VERSION)))
 
-    def _deleted(self, deletes: Mapping[str, Sequence[SourceFile]]) -> DataFrame:
+    def _deleted(self, deletes: Mapping[ChangeType, Sequence[SourceFile]]) -> DataFrame:
         """The rows that the events in the files delete. If several events name a row, the first one deletes it."""
         files = [file for of_kind in deletes.values() for file in of_kind]
         self.caches.read.extend((self.rows.files, file.sized) for file in files if file.copy_of is None)
@@ -158,14 +138,14 @@ class _Changes:
         same_row = [F.col(of_row) == F.col(name_sql(of_event)) for of_row, of_event in keys.items()]
         return rows.join(deleting, same_row).drop(WRITE_ID, BUCKET, ROW, PART)
 
-    def _events(self, deletes: Mapping[str, Sequence[SourceFile]], *, one_task: bool) -> DataFrame:
+    def _events(self, deletes: Mapping[ChangeType, Sequence[SourceFile]], *, one_task: bool) -> DataFrame:
         """The rows that the events delete, by WRITE_ID, BUCKET, ROW and PART, with _TYPE and _VERSION."""
         of_kinds = (
             with_columns(delete_events(self.spark, self.rows, files), {_TYPE: F.lit(kind)})
             for kind, files in deletes.items()
             if files
         )
-        events = where(reduce(DataFrame.unionAll, of_kinds), self._is_changing(name_sql(DELETER)))
+        events = where(reduce(DataFrame.unionAll, of_kinds), self.files.before.lacks_sql(name_sql(DELETER)))
         keys = (WRITE_ID, BUCKET, ROW, PART)
         first = F.min(F.struct(DELETER, _TYPE)).alias(_FIRST_DELETE)
         rows = (events.coalesce(1) if one_task else events).groupBy(*keys).agg(first)
@@ -184,10 +164,10 @@ def _alike(changes: DataFrame, scan: Scan) -> DataFrame:
 def _with_updates(changes: DataFrame, asked: ChangeRange) -> DataFrame:
     """The changes, of which those that the option rowId makes an update have its types: an old and a new row that have
     equal values in its columns, alone in the range for net changes, else alone in their write."""
-    kind, version, deleting = name_sql(_TYPE), name_sql(_VERSION), ", ".join(map(sql_string, (DELETE, PREIMAGE)))
+    kind, version = name_sql(_TYPE), name_sql(_VERSION)
     keys = [*map(name_sql, asked.options.row_id), *(() if asked.is_net else (version,))]
     same_row = f"OVER (PARTITION BY {', '.join(keys)})"
-    is_old = f"{kind} IN ({deleting})"
+    is_old = f"{kind} IN ({_OF_OLD_ROWS})"
     was_there = f"{is_old} AND {name_sql(_ROW_ID)}.writeid <> {version}"
     columns = {
         _ALL: f"count(*) {same_row}",
@@ -198,8 +178,9 @@ def _with_updates(changes: DataFrame, asked: ChangeRange) -> DataFrame:
     every, old, new = map(name_sql, columns)
     typed = (
         f"CASE WHEN {every} = 2 AND {old} = 1 AND {new} = 1"
-        f" THEN if({is_old}, {sql_string(PREIMAGE)}, {sql_string(POSTIMAGE)})"
-        f" WHEN {every} = 1 THEN if({is_old}, {sql_string(DELETE)}, {sql_string(INSERT)}) ELSE {kind} END"
+        f" THEN if({is_old}, {sql_string(ChangeType.UPDATE_PREIMAGE)}, {sql_string(ChangeType.UPDATE_POSTIMAGE)})"
+        f" WHEN {every} = 1 THEN if({is_old}, {sql_string(ChangeType.DELETE)}, {sql_string(ChangeType.INSERT)})"
+        f" ELSE {kind} END"
     )
     return with_columns(counted, {_TYPE: F.expr(typed)}).drop(*columns)
 
