@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Final
 
-from acidsql.acid.hive_types import Decimal, Primitive, Varchar, parse_type
+from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column, Table
 from acidsql.acid.value_range import Range
-from acidsql.planner.conditions.value_ranges import can_hold
+from acidsql.planner.conditions.value_ranges import BoundsCheck, bounds_check
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.storage.orc.column_types import orders_as
@@ -19,38 +20,54 @@ _COMPARED: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "in
 padding are not."""
 
 
-def needed_files(scan: Scan, files: Sequence[SourceFile]) -> list[SourceFile]:
-    """The files that can contain a row that the query asks for."""
-    if not scan.row_filter:
-        return list(files)
-    compared = {c.name: (i, parse_type(c.type)) for i, c in enumerate(scan.table.columns) if is_compared(c)}
+@dataclass(frozen=True)
+class FileSkipping:
+    """What the conditions of a scan tell about its files."""
 
-    def range_of(file: SourceFile, name: str) -> Range | None:
-        if file.tail is None or name not in compared:
+    scan: Scan
+
+    @cached_property
+    def _can_hold(self) -> BoundsCheck:
+        return bounds_check(self.scan.row_filter)
+
+    @cached_property
+    def _compared(self) -> Mapping[str, tuple[int, HiveType]]:
+        """The position and the type of each column whose bounds can be compared."""
+        return {c.name: (i, parse_type(c.type)) for i, c in enumerate(self.scan.table.columns) if is_compared(c)}
+
+    def files(self, files: Sequence[SourceFile]) -> list[SourceFile]:
+        """The files that can contain a row that the query asks for."""
+        return [f for f in files if self._can_hold(partial(self._range_of, f))] if self.scan.row_filter else list(files)
+
+    def _range_of(self, file: SourceFile, name: str) -> Range | None:
+        if file.tail is None or name not in self._compared:
             return None
-        position, kind = compared[name]
-        return file.tail.value_range(position, kind) if has_column(scan.table, file, position, name) else None
+        position, kind = self._compared[name]
+        return file.tail.value_range(position, kind) if has_column(self.scan.table, file, position, name) else None
 
-    return [f for f in files if can_hold(scan.row_filter, partial(range_of, f))]
-
-
-def needed_stripes(scan: Scan, file: SourceFile) -> list[int]:
-    """The numbers of the stripes of an ORC file that can contain a row that the query asks for."""
-    assert file.tail is not None
-    everything = list(range(len(file.tail.stripe_rows)))
-    compared = {c.name: (i, parse_type(c.type)) for i, c in enumerate(scan.table.columns) if is_compared(c)}
-    ranges: dict[str, tuple[Range | None, ...]] = {}
-
-    def range_of(stripe: int, name: str) -> Range | None:
+    def stripes(self, file: SourceFile) -> list[int]:
+        """The numbers of the stripes that can contain a row that the query asks for, of one of these ORC files. A
+        single stripe has the bounds of its file."""
         assert file.tail is not None
-        if name not in ranges:
-            position, kind = compared.get(name, (0, None))
-            has = kind is not None and has_column(scan.table, file, position, name)
-            ranges[name] = file.tail.stripe_value_ranges(position, kind) if has and kind is not None else ()
-        known = ranges[name]
-        return known[stripe] if len(known) == len(everything) else None
+        everything = list(range(len(file.tail.stripe_rows)))
+        if len(everything) < 2 or not self.scan.row_filter:
+            return everything
+        ranges: dict[str, tuple[Range | None, ...]] = {}
 
-    return [s for s in everything if can_hold(scan.row_filter, partial(range_of, s))] if scan.row_filter else everything
+        def range_of(stripe: int, name: str) -> Range | None:
+            if name not in ranges:
+                ranges[name] = self._stripe_ranges(file, name)
+            known = ranges[name]
+            return known[stripe] if len(known) == len(everything) else None
+
+        return [s for s in everything if self._can_hold(partial(range_of, s))]
+
+    def _stripe_ranges(self, file: SourceFile, name: str) -> tuple[Range | None, ...]:
+        if file.tail is None or name not in self._compared:
+            return ()
+        position, kind = self._compared[name]
+        has = has_column(self.scan.table, file, position, name)
+        return file.tail.stripe_value_ranges(position, kind) if has else ()
 
 
 def is_compared(column: Column) -> bool:

@@ -18,7 +18,7 @@ from acidsql.planner.conditions.partition_pruning import keeps
 from acidsql.planner.conditions.row_conditions import partition_filter, row_filter
 from acidsql.planner.plan import Scan
 from acidsql.session import Session, connect
-from acidsql.snapshot.file_skipping import needed_files
+from acidsql.snapshot.file_skipping import FileSkipping
 from acidsql.snapshot.scan_binding import SourceFile
 from acidsql.spark.scan import data_skipping
 from acidsql.storage.footer_cache import read_file_tail
@@ -195,7 +195,7 @@ def test_no_row_is_skipped_whose_comparison_with_a_literal_is_true(tables: Sessi
         for at, text in enumerate(asked):
             rows = {number for number, (answer,) in enumerate(answers) if answer[at]}
             of_files, of_values = scan_of(table, text), scan_of(by_value, text).partition_filter
-            kept = {number for number, file in enumerate(files) if needed_files(of_files, [file])}
+            kept = {number for number, file in enumerate(files) if FileSkipping(of_files).files([file])}
             assert rows <= kept, f"{kind}: {text}"
             values = [(row[place].strip("'"),) for row in ROWS]
             kept_values = {number for number, value in enumerate(values) if keeps(of_values, by_value)(value)}

@@ -15,7 +15,7 @@ from acidsql.arrow.write import merged_rows
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from acidsql.snapshot import key_ranges, statement_snapshots
-from acidsql.snapshot.file_skipping import needed_files
+from acidsql.snapshot.file_skipping import FileSkipping
 from acidsql.spark import target_pruning
 from acidsql.spark.scan import table_scan
 from tests.answers import rows
@@ -77,10 +77,11 @@ class Read:
             self.partitions |= {p.values for p in partitions if not table.name.startswith("s_")}
             return select(snapshots, table, read, files, partitions)
 
-        def needed(scan: Any, files: Any) -> Any:
-            found = needed_files(scan, files)
-            self.files += len(found) if scan.is_target else 0
-            return found
+        class Counting(FileSkipping):
+            def files(skipping, files: Any) -> Any:  # noqa: N805
+                found = super().files(files)
+                self.files += len(found) if skipping.scan.is_target else 0
+                return found
 
         def target_rows(*arguments: Any) -> Any:
             found = of(*arguments)
@@ -88,7 +89,7 @@ class Read:
             return found
 
         monkeypatch.setattr(statement_snapshots.StatementSnapshots, "_select", selecting)
-        monkeypatch.setattr(table_scan, "needed_files", needed)
+        monkeypatch.setattr(table_scan, "FileSkipping", Counting)
         monkeypatch.setattr(merged_rows.TargetRows, "of", staticmethod(target_rows))
 
     def after(self, statement: str, table: str, *, prunes: bool) -> tuple[list[tuple[object, ...]], object]:

@@ -52,7 +52,7 @@ from acidsql.arrow.scan.widened_values import check_readable, stored_values
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.conditions.row_predicates import RowPredicate, columns_of
 from acidsql.snapshot.delete_applicability import applicable_delete_files, row_range, visible_mask
-from acidsql.snapshot.file_skipping import needed_files, needed_stripes
+from acidsql.snapshot.file_skipping import FileSkipping
 from acidsql.snapshot.scan_binding import BoundPart, BoundScan, SourceFile, data_files
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.local_files import LocalFiles
@@ -106,6 +106,7 @@ class PreparedRows:
     columns: Sequence[str]
     predicate: RowPredicate | None
     row_ids: bool
+    skipping: FileSkipping
     only: Mapping[int, DeletedRowIds] | None = None
     """The row IDs of the rows that are wanted, by the number of their part; None if all are."""
 
@@ -124,9 +125,10 @@ class PreparedRows:
         if table.file_format not in READABLE_FORMATS:
             feature = f"Reading {table.qualified}, stored as {table.file_format}, without Spark"
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=WAY_OUT)
-        files = needed_files(bound.scan, data_files(bound, footers))
+        skipping = FileSkipping(bound.scan)
+        files = skipping.files(data_files(bound, footers))
         deletes = applicable_delete_files(bound, footers) if files and table.is_full_acid else []
-        prepared = cls(bound, files, deletes, columns, predicate, row_ids)
+        prepared = cls(bound, files, deletes, columns, predicate, row_ids, skipping)
         prepared._check()
         return prepared
 
@@ -311,7 +313,7 @@ class _OrcRows:
     @cached_property
     def _needed(self) -> Sequence[tuple[int, int, int]]:
         """The stripes that may have wanted rows, with their first rows and numbers of rows."""
-        needed = set(needed_stripes(self.prepared.bound.scan, self.orc.source))
+        needed = set(self.prepared.skipping.stripes(self.orc.source))
         return [found for found in self.orc.stripe_starts() if found[0] in needed and found[2]]
 
     @cached_property

@@ -19,7 +19,6 @@ from acidsql.errors import AcidSqlError
 from acidsql.planner.conditions.row_predicates import RowPredicate, row_predicate, undecided
 from acidsql.planner.dml.arrow_change import column_of
 from acidsql.planner.plan import ArrowChange, EventKind, WritePlan
-from acidsql.snapshot.file_skipping import needed_stripes
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.values.column_arrays import UnfitValue, array_of_arrow
@@ -98,7 +97,7 @@ def rows_to_read(prepared: PreparedRows) -> int:
         file.tail.stripe_rows[stripe]
         for file in prepared.files
         if file.tail is not None
-        for stripe in needed_stripes(prepared.bound.scan, file)
+        for stripe in prepared.skipping.stripes(file)
     )
 
 

@@ -43,7 +43,7 @@ from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.plan import Scan
 from acidsql.planner.sql_errors import raise_sql
 from acidsql.snapshot.delete_applicability import applicable_delete_files, visible_sql
-from acidsql.snapshot.file_skipping import needed_files
+from acidsql.snapshot.file_skipping import FileSkipping
 from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.char_columns import VARCHAR_LENGTH, with_char_lengths
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
@@ -106,7 +106,7 @@ def scan_frame(spark: SparkSession, bound: BoundScan, caches: ScanCaches) -> Dat
 
     Raises MALFORMED_LAYOUT, ACID_V1_FILE, NOT_YET_SUPPORTED.
     """
-    files = needed_files(bound.scan, data_files(bound, caches.footers))
+    files = FileSkipping(bound.scan).files(data_files(bound, caches.footers))
     if not files:
         return _empty(spark, bound)
     deletes = applicable_delete_files(bound, caches.footers) if bound.table.is_full_acid else []

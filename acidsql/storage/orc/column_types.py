@@ -38,8 +38,14 @@ def hive_columns(tail: Tail) -> tuple[tuple[str, HiveType | None], ...]:
 
 def row_types(tail: Tail) -> tuple[HiveType | None, ...]:
     """Types of the table's columns in the file."""
-    types = [orc_type(m) for m in tail.type_messages]
-    owner = types[types[0].subtypes[-1]] if tail.is_acid else types[0]
+    return _row_types(tail.type_messages, tail.is_acid)
+
+
+@lru_cache(maxsize=256)
+def _row_types(messages: tuple[bytes, ...], is_acid: bool) -> tuple[HiveType | None, ...]:
+    """Cached: most files of a table have the same types."""
+    types = [orc_type(m) for m in messages]
+    owner = types[types[0].subtypes[-1]] if is_acid else types[0]
     return tuple(kind for _, kind in _fields(types, owner))
 
 
@@ -50,11 +56,8 @@ def narrower_types(tail: Tail, table: Table) -> tuple[HiveType | None, ...]:
 
 @lru_cache(maxsize=256)
 def _narrower(messages: tuple[bytes, ...], is_acid: bool, columns: tuple[Column, ...]) -> tuple[HiveType | None, ...]:
-    """Cached: most files of a table have the same types."""
-    types = [orc_type(m) for m in messages]
-    owner = types[types[0].subtypes[-1]] if is_acid else types[0]
-    found = (kind for _, kind in _fields(types, owner))
     wanted = (parse_type(c.type) for c in columns)
+    found = _row_types(messages, is_acid)
     return tuple(old if _is_widened(old, new) else None for old, new in zip(found, wanted, strict=False))
 
 
@@ -65,10 +68,8 @@ def orders_as(tail: Tail, table: Table) -> tuple[bool, ...]:
 
 @lru_cache(maxsize=256)
 def _alike(messages: tuple[bytes, ...], is_acid: bool, columns: tuple[Column, ...]) -> tuple[bool, ...]:
-    types = [orc_type(m) for m in messages]
-    owner = types[types[0].subtypes[-1]] if is_acid else types[0]
-    found = (kind for _, kind in _fields(types, owner))
     wanted = (parse_type(c.type) for c in columns)
+    found = _row_types(messages, is_acid)
     return tuple(old == new or (_is_text(old) and _is_text(new)) for old, new in zip(found, wanted, strict=False))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from acidsql.storage.orc.protobuf import BYTES, VARINT, Field, decode, read_varint
@@ -70,7 +71,9 @@ class OrcType:
     scale: int
 
 
+@lru_cache(maxsize=4096)
 def orc_type(message: bytes) -> OrcType:
+    """Cached: most files of a table have the same columns."""
     fields = decode(message)
     numbers = {f.number: f.value for f in fields}
     names = tuple(f.bytes.decode() for f in fields if f.number == TYPE_FIELD_NAMES)

@@ -8,8 +8,7 @@ classes that protoc generated from ORC's specification.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 VARINT: Final = 0
 FIXED64: Final = 1
@@ -17,9 +16,9 @@ BYTES: Final = 2
 _FIXED32: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of a protobuf message. `value` is an int (varint) or bytes."""
+class Field(NamedTuple):
+    """One field of a protobuf message. `value` is an int (varint) or bytes. A footer has dozens of fields, and making a
+    tuple takes a third of the time of making a frozen dataclass."""
 
     number: int
     wire: int

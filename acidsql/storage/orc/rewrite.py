@@ -37,7 +37,7 @@ from acidsql.storage.orc.footer_messages import (
     subtypes,
 )
 from acidsql.storage.orc.protobuf import BYTES, VARINT, Field, decode, encode, varint
-from acidsql.storage.orc.tail import ROW_COLUMN, Tail, struct_of_columns
+from acidsql.storage.orc.tail import ROW_COLUMN, Tail
 
 _MAX_CHUNK: Final = 128 * 1024
 
@@ -64,7 +64,7 @@ def nest_row(tail: Tail, columns: Sequence[tuple[str, HiveType]]) -> Tail:
 def with_clear_names(tail: Tail, names: Sequence[str]) -> Tail:
     """The tail with other names of the table's columns, which ORC's readers do not change."""
     types = [decode(f.bytes) for f in tail.footer if f.number == FOOTER_TYPES]
-    owner = struct_of_columns(tail, types[0])
+    owner = tail.struct_of_columns
     others = (f for f in types[owner] if f.number != TYPE_FIELD_NAMES)
     named = (Field(TYPE_FIELD_NAMES, BYTES, name_as_written(name).encode()) for name in names)
     types[owner] = (*others, *named)
@@ -86,7 +86,7 @@ def with_instants(tail: Tail, columns: Sequence[HiveType]) -> Tail:
     """The tail with a TIMESTAMP_INSTANT for every timestamp with local time zone. `columns` are the table's, all of
     which the file has. The writer's time zone was UTC."""
     types = [decode(f.bytes) for f in tail.footer if f.number == FOOTER_TYPES]
-    for child, kind in zip(subtypes(types[struct_of_columns(tail, types[0])]), columns, strict=True):
+    for child, kind in zip(subtypes(types[tail.struct_of_columns]), columns, strict=True):
         for number in _instants(types, child, kind):
             types[number] = _as_instant(types[number])
     return instants_named(_replace_types(tail, [encode(t) for t in types]))

@@ -6,9 +6,9 @@ Source: the ORC v1 specification, "File Tail".
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from acidsql.acid.hive_types import HiveType
@@ -49,6 +49,52 @@ ROW_COLUMN: Final = 6
 
 
 @dataclass(frozen=True)
+class FileColumns:
+    """The columns of a file, from `messages`, the orc_proto.Type of each column by ORC's number of it."""
+
+    messages: tuple[bytes, ...]
+
+    @cached_property
+    def top_level_names(self) -> tuple[str, ...]:
+        return field_names(decode(self.messages[0]))
+
+    @cached_property
+    def is_acid(self) -> bool:
+        return [n.lower() for n in self.top_level_names] == [n.lower() for n in ACID_FIELDS]
+
+    @cached_property
+    def struct(self) -> int:
+        """ORC's number of the struct whose fields are the table's columns: `row`, or the root of a plain file."""
+        return subtypes(decode(self.messages[0]))[-1] if self.is_acid else 0
+
+    @cached_property
+    def row_columns(self) -> tuple[int, ...]:
+        return tuple(subtypes(decode(self.messages[self.struct])))
+
+    @cached_property
+    def written_names(self) -> tuple[str, ...]:
+        return field_names(decode(self.messages[self.struct]))
+
+    @cached_property
+    def read_names(self) -> tuple[str, ...]:
+        return tuple(map(name_as_read, self.written_names))
+
+    @cached_property
+    def has_clear_names(self) -> bool:
+        return "" not in self.read_names and len(set(self.read_names)) == len(self.read_names)
+
+    @cached_property
+    def has_unnamed_instants(self) -> bool:
+        return any(is_instant(t) and SPARK_TYPE not in t for t in map(decode, self.messages))
+
+
+@lru_cache(maxsize=1024)
+def _columns_of(messages: tuple[bytes, ...]) -> FileColumns:
+    """Cached: most files of a table have the same columns."""
+    return FileColumns(messages)
+
+
+@dataclass(frozen=True)
 class Tail:
     """The content of an ORC file of `size` bytes behind its stripes. `footer_start` is the offset of the footer."""
 
@@ -64,59 +110,62 @@ class Tail:
     def rows(self) -> int:
         return next((f.int for f in self.footer if f.number == FOOTER_ROWS), 0)
 
-    @property
+    @cached_property
     def stripe_rows(self) -> tuple[int, ...]:
         """Number of rows of each stripe."""
         stripes = (decode(f.bytes) for f in self.footer if f.number == FOOTER_STRIPES)
         return tuple(next((f.int for f in s if f.number == 5), 0) for s in stripes)
 
     @cached_property
-    def top_level_names(self) -> tuple[str, ...]:
-        """Names of the root struct's fields."""
-        return field_names(decode(next(f.bytes for f in self.footer if f.number == FOOTER_TYPES)))
+    def _columns(self) -> FileColumns:
+        return _columns_of(self.type_messages)
 
     @property
+    def top_level_names(self) -> tuple[str, ...]:
+        """Names of the root struct's fields."""
+        return self._columns.top_level_names
+
+    @cached_property
     def type_messages(self) -> tuple[bytes, ...]:
         """The orc_proto.Type of each column, by ORC's number of the column; that of the root is the first."""
         return tuple(f.bytes for f in self.footer if f.number == FOOTER_TYPES)
 
-    @cached_property
+    @property
     def is_acid(self) -> bool:
         """Whether the file has Hive's six ACID columns; the query-based compactor writes them in lower case."""
-        return [n.lower() for n in self.top_level_names] == [n.lower() for n in ACID_FIELDS]
+        return self._columns.is_acid
 
-    @cached_property
+    @property
     def row_names(self) -> tuple[str, ...]:
         """Names of the table's columns in the file, in order: the fields of `row`, or of the root of a plain file. They
         are the names that ORC's readers give, or, if these are not distinct, those that `with_clear_names` restores."""
-        read = tuple(map(name_as_read, self.written_names))
-        return read if self.has_clear_names else self.written_names
+        return self._columns.read_names if self.has_clear_names else self.written_names
 
-    @cached_property
+    @property
     def has_clear_names(self) -> bool:
         """Whether ORC's readers accept the names of the table's columns, and give each column a distinct one."""
-        read = list(map(name_as_read, self.written_names))
-        return "" not in read and len(set(read)) == len(read)
+        return self._columns.has_clear_names
 
     @property
     def written_names(self) -> tuple[str, ...]:
         """Names of the table's columns as they stand in the footer."""
-        types = [f.bytes for f in self.footer if f.number == FOOTER_TYPES]
-        return field_names(decode(types[struct_of_columns(self, decode(types[0]))]))
+        return self._columns.written_names
 
-    @cached_property
+    @property
     def has_unnamed_instants(self) -> bool:
         """Whether a column is a TIMESTAMP_INSTANT, Hive's timestamp with local time zone, and lacks the attribute by
         which Spark knows it."""
-        types = (decode(f.bytes) for f in self.footer if f.number == FOOTER_TYPES)
-        return any(is_instant(t) and SPARK_TYPE not in t for t in types)
+        return self._columns.has_unnamed_instants
 
-    @cached_property
+    @property
     def row_columns(self) -> tuple[int, ...]:
         """ORC's numbers of the table's columns, in order."""
-        types = [f.bytes for f in self.footer if f.number == FOOTER_TYPES]
-        children = subtypes(decode(types[0]))
-        return tuple(subtypes(decode(types[children[-1]])) if self.is_acid else children)
+        return self._columns.row_columns
+
+    @property
+    def struct_of_columns(self) -> int:
+        """ORC's number of the struct whose fields are the table's columns: `row`, or the root of a plain file."""
+        return self._columns.struct
 
     def integer_range(self, column: int) -> tuple[int, int] | None:
         """Minimum and maximum of an integer column, by its ORC number; None if the file has no statistics of it."""
@@ -147,7 +196,7 @@ class Tail:
         count = value_count(self._statistics[column]) if column < len(self._statistics) else None
         return None if count is None else self.rows - count
 
-    @property
+    @cached_property
     def _statistics(self) -> list[bytes]:
         return [f.bytes for f in self.footer if f.number == FOOTER_STATISTICS]
 
@@ -220,8 +269,3 @@ def _tail(path: str, size: int, end: bytes) -> Tail | int:
     footer = decompress(end[footer_at : footer_at + footer_length], codec, path)
     metadata = decompress(end[footer_at - metadata_length : footer_at], codec, path)
     return Tail(path, size, size - 1 - ps_length - footer_length, decode(footer), postscript, metadata, codec)
-
-
-def struct_of_columns(tail: Tail, root: Sequence[Field]) -> int:
-    """ORC's number of the struct whose fields are the table's columns: `row`, or the root of a plain file."""
-    return subtypes(root)[-1] if tail.is_acid else 0
