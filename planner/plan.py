@@ -18,6 +18,7 @@ from acidsql.metastore.lock_components import LockComponent
 from acidsql.planner.as_of import AsOf
 from acidsql.planner.change_range import ChangeRange
 from acidsql.planner.conditions.row_predicates import RowPredicate
+from acidsql.planner.source_rows import SourceRows
 
 ROWS: Final = ":rows"
 """The view that an events query reads: the rows that a statement found, with the new values beside the old ones."""
@@ -260,11 +261,13 @@ class ArrowClause:
 @dataclass(frozen=True, slots=True)
 class ArrowMerge:
     """A MERGE whose clauses depend on its source alone (merge/arrow_merge.py): the query of the source, the columns of
-    this query that are compared with columns of the target, by the names of these, and the clauses by number."""
+    this query that are compared with columns of the target, by the names of these, and the clauses by number. `rows`
+    are the rows of this query where nobody has to compute them."""
 
     source: QueryPlan
     keys: Mapping[str, str]
     clauses: tuple[ArrowClause, ...]
+    rows: SourceRows | None
 
 
 @dataclass(frozen=True, slots=True)

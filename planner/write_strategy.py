@@ -45,7 +45,7 @@ class ByArrow:
     """
 
     source_by_spark: bool
-    """Whether the statement is a MERGE, whose source Spark computes."""
+    """Whether the statement is a MERGE whose source Spark computes."""
 
     @property
     def label(self) -> str:
@@ -180,7 +180,7 @@ def arrow_strategy(plan: WritePlan) -> ByArrow | None:
     target's files are ORC."""
     if plan.arrow is None or not plan.target.is_transactional or plan.target.file_format != "orc":
         return None
-    return ByArrow(source_by_spark=isinstance(plan.arrow, ArrowMerge))
+    return ByArrow(source_by_spark=isinstance(plan.arrow, ArrowMerge) and plan.arrow.rows is None)
 
 
 def _rule(strategy: WriteStrategy, plan: WritePlan) -> str:

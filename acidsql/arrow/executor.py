@@ -2,22 +2,25 @@
 
 The files, row IDs, statement IDs and errors are those of the strategy `ByDriver`, for which Spark computes the rows.
 The plan says which statements it can run (`WritePlan.arrow`): an INSERT of rows that are written in the statement, and
-an UPDATE or DELETE whose condition it can evaluate. For a MERGE whose clauses depend on its source alone, Spark
-computes the rows of the source only. Where it shows only after a look at the values or at the table that Spark has to
-find the rows, nothing is written, and Spark goes on in the transaction that is already open (acidsql/engines).
+an UPDATE or DELETE whose condition it can evaluate, and a MERGE whose clauses depend on its source alone. Spark then
+computes the rows of the source, unless they are there as they are (`ArrowMerge.rows`). Where it shows only after a look
+at the values or at the table that Spark has to find the rows, nothing is written, and Spark goes on in the transaction
+that is already open (acidsql/engines).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol, TypeAlias, assert_never
+from typing import Any, Final, Protocol, assert_never
 
 import numpy as np
 import pyarrow as pa
 
+from acidsql.acid.table import Table
 from acidsql.arrow.write import changed_rows, inserted_columns, merged_rows
 from acidsql.arrow.write.row_events import Placed
+from acidsql.arrow.write.source_rows import rows_of_call, rows_of_table
 from acidsql.planner.plan import (
     BRANCH,
     DRIVER_BYTES,
@@ -57,8 +60,16 @@ class LeftToSpark:
     reason: str
 
 
-ArrowWrite: TypeAlias = Callable[[WriteTransaction, LateWork], RowCounts | None]
-"""Writes the rows of a statement in its open transaction; None, and nothing is written, if Spark has to find them."""
+@dataclass(frozen=True, slots=True)
+class ArrowWrite:
+    """How this engine writes the rows of a statement.
+
+    `run` does it in the open transaction of the statement; it gives None, and nothing is written, if Spark has to find
+    the rows."""
+
+    run: Callable[[WriteTransaction, LateWork], RowCounts | None]
+    needs_spark: bool = False
+    """Whether Spark computes the source of a MERGE."""
 
 
 class SourceEngine(Protocol):
@@ -78,15 +89,44 @@ class SourceEngine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class _Source:
+    """Where the rows of a MERGE's source come from: the call, a table that this process reads, or Spark."""
+
+    plan: WritePlan
+    merge: ArrowMerge
+    of_call: pa.Table | None
+    table: Scan | None
+
+    @classmethod
+    def of(cls, plan: WritePlan, merge: ArrowMerge, request: Request, reads: Callable[[Table], bool]) -> _Source:
+        """`reads` tells whether this process reads the files of a table."""
+        if merge.rows is None:
+            return cls(plan, merge, None, None)
+        if merge.source.scans:
+            (scan,) = merge.source.scans
+            return cls(plan, merge, None, scan if reads(scan.table) else None)
+        return cls(plan, merge, rows_of_call(merge, plan.target, request.frames), None)
+
+    @property
+    def needs_spark(self) -> bool:
+        return self.of_call is None and self.table is None
+
+    def takes(self, schema: pa.Schema) -> bool:
+        return merged_rows.takes_source(self.plan, self.merge, schema)
+
+
+@dataclass(frozen=True, slots=True)
 class ArrowExecutor:
     """Runs the DML statements of a session that need no Spark. `settings` are the live settings of the session,
-    `may_read` tells whether this process is to read so many rows of a target."""
+    `may_read` tells whether this process is to read so many rows of a table, and `reads` whether it reads the files of
+    a table at all."""
 
     files_of: FilesOf
     sources: SourceEngine
     footers: FooterCache
     settings: Mapping[str, str]
     may_read: Callable[[int], bool]
+    reads: Callable[[Table], bool]
 
     def prepared(self, plan: WritePlan, request: Request) -> ArrowWrite | LeftToSpark:
         """How to write the rows of a statement that `write_choice` gives to this engine, or why its values are for
@@ -122,7 +162,7 @@ class ArrowExecutor:
             txn.view()  # the first statement of a transaction fixes its snapshot
             return self._staged_and_published(plan, (), txn, lambda target: _staged_inserts(plan, rows, target))
 
-        return write
+        return ArrowWrite(write)
 
     def _change(self, plan: WritePlan, change: ArrowChange) -> ArrowWrite | LeftToSpark:
         changes = changed_rows.changes_of(plan, change)
@@ -138,7 +178,7 @@ class ArrowExecutor:
                 placed = changed_rows.placed_changes(plan, changes, bound, footers, self.may_read, self._most_memory)
             return None if placed is None else self._published(plan, bound, txn, placed)
 
-        return write
+        return ArrowWrite(write)
 
     def _merge(self, plan: WritePlan, merge: ArrowMerge, request: Request) -> ArrowWrite | LeftToSpark:
         targets = [scan for scan in plan.scans if scan.is_target]
@@ -147,22 +187,22 @@ class ArrowExecutor:
         if not self._most_bytes:
             return LeftToSpark(f"{DRIVER_BYTES} is 0")
 
+        source = _Source.of(plan, merge, request, self.reads)
+
         def write(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
-            found = self._merged(plan, merge, request, targets[0], txn, work)
+            def by_spark() -> pa.Table | None:
+                return self.sources.source_rows(merge.source, source.takes, self._most_bytes, plan, request, txn, work)
+
+            found = self._merged(source, targets[0], txn, by_spark)
             return None if found is None else self._published(plan, found[0], txn, found[1])
 
-        return write
+        return ArrowWrite(write, needs_spark=source.needs_spark)
 
     def _merged(
-        self,
-        plan: WritePlan,
-        merge: ArrowMerge,
-        request: Request,
-        scan: Scan,
-        txn: WriteTransaction,
-        work: LateWork,
+        self, source: _Source, scan: Scan, txn: WriteTransaction, by_spark: Callable[[], pa.Table | None]
     ) -> tuple[BoundScan, Placed] | None:
         """What was read of the target, and the events of a MERGE; None if Spark has to find them."""
+        plan, merge = source.plan, source.merge
         footers = replace(self.footers, copies=OriginalFiles())
         snapshots = StatementSnapshots(self.files_of, txn.view())
 
@@ -170,15 +210,17 @@ class ArrowExecutor:
             found = merged_rows.TargetRows.of(plan, merge, snapshots.bind(scan), footers)
             return found if found is not None and self.may_read(found.count) else None
 
+        rows = source.of_call
+        if source.table is not None:
+            with phase(Phase.SCAN):
+                bound = snapshots.bind(source.table)
+                rows = rows_of_table(merge, plan.target, bound, footers, self.may_read, self._most_memory)
         is_pruned = bool(plan.key_queries)
-        if not (is_pruned and come_first(scan, merge.keys, snapshots)) and target(scan) is None:
-            return None
-
-        def takes(schema: pa.Schema) -> bool:
-            return merged_rows.takes_source(plan, merge, schema)
-
-        rows = self.sources.source_rows(merge.source, takes, self._most_bytes, plan, request, txn, work)
-        if rows is None or rows.get_total_buffer_size() > self._most_memory:
+        if rows is None:
+            if not (is_pruned and come_first(scan, merge.keys, snapshots)) and target(scan) is None:
+                return None
+            rows = by_spark()
+        if rows is None or not source.takes(rows.schema) or rows.get_total_buffer_size() > self._most_memory:
             return None
         keys = {column: rows.column(key) for column, key in merge.keys.items()}
         found = target(narrowed(scan, keys) if is_pruned else scan)

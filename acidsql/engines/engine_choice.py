@@ -15,6 +15,7 @@ from typing import Final, TypeAlias, assert_never
 
 from acidsql.acid.compaction_scope import CompactionType
 from acidsql.acid.hive_types import has_instant, is_complex, parse_type
+from acidsql.acid.table import Table
 from acidsql.arrow.compaction import STREAMED_BYTES
 from acidsql.arrow.scan.live_rows import READABLE_FORMATS
 from acidsql.arrow.scan_batches import output_type
@@ -32,6 +33,10 @@ _MOST_ROWS: Final = 50_000_000
 _MOST_ROWS_PER_CORE: Final = 64_000_000
 """Rows that it reads where Spark runs on one core. Spark takes 1.5 times as long for 5,000,000 rows on two cores, but
 less where there are many."""
+
+
+SOURCE_BY_SPARK: Final = "its clauses depend on the source alone, whose rows Spark computes"
+SOURCE_BY_ARROW: Final = "its clauses depend on the source alone, whose rows this process reads"
 
 
 NeedsHadoop: TypeAlias = Callable[[str], str | None]
@@ -92,6 +97,11 @@ def query_choice(plan: QueryPlan, needs_hadoop: NeedsHadoop) -> Choice:
     return _arrow("the query is the scan of one table; a DataFrame of it is Spark's")
 
 
+def reads_files(table: Table, needs_hadoop: NeedsHadoop) -> bool:
+    """Whether the Arrow engine reads the files of a table."""
+    return table.file_format in READABLE_FORMATS and needs_hadoop(table.location) is None
+
+
 def write_choice(plan: WritePlan | MultiWritePlan, needs_hadoop: NeedsHadoop) -> Choice:
     """The engine of a DML statement, before anybody has looked at its values."""
     if isinstance(plan, MultiWritePlan):
@@ -119,7 +129,7 @@ def write_choice(plan: WritePlan | MultiWritePlan, needs_hadoop: NeedsHadoop) ->
         case ArrowMerge():
             if not merged_rows.can_merge(plan, plan.arrow):
                 return _spark("only Spark compares or stores columns of these types")
-            return _arrow("its clauses depend on the source alone, whose rows Spark computes")
+            return _arrow(SOURCE_BY_SPARK if plan.arrow.rows is None else SOURCE_BY_ARROW)
         case _:
             assert_never(plan.arrow)
 

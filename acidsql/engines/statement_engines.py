@@ -12,16 +12,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from acidsql.acid.table import Table
 from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
 from acidsql.arrow.history.stored_events import EventFiles
 from acidsql.arrow.queries import check_arrow_plan
 from acidsql.arrow.scan_batches import ArrowScans, ScanBatches, few_changes
-from acidsql.engines.engine_choice import FEW_ROWS, Choice, EngineName, may_read, query_choice, write_choice
+from acidsql.engines.engine_choice import (
+    FEW_ROWS,
+    SOURCE_BY_SPARK,
+    Choice,
+    EngineName,
+    may_read,
+    query_choice,
+    reads_files,
+    write_choice,
+)
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import statements as s
 from acidsql.metastore.transactions import Transactions
 from acidsql.planner.conditions.row_predicates import undecided
-from acidsql.planner.plan import ArrowInsert, ArrowMerge, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
+from acidsql.planner.plan import ArrowInsert, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
@@ -51,7 +61,8 @@ class StatementEngines:
         self.transactions = StatementTransactions(transactions, self._readers, settings, engine.files)
         self.session_transaction = self.transactions.session_transaction
         self.spark = SparkExecutor(engine, self.transactions, self._readers, settings, self.steering, self._few_changes)
-        self.arrow = ArrowExecutor(engine.files, self.spark, self.spark.footers, settings, self._may_read)
+        footers = self.spark.footers
+        self.arrow = ArrowExecutor(engine.files, self.spark, footers, settings, self._may_read, self._reads)
         self._scans = ArrowScans(engine.files, replace(self.spark.footers, copies=OriginalFiles()), lambda: engine.zone)
 
     def close(self) -> None:
@@ -68,14 +79,18 @@ class StatementEngines:
         is_running = self._engine.is_running
         return may_read(rows, self._engine.spark.sparkContext.defaultParallelism if is_running else None)
 
+    def _reads(self, table: Table) -> bool:
+        return reads_files(table, self._engine.needs_hadoop)
+
     # -- the choice
 
     def choice(self, plan: Plan, request: Request) -> Choice:
-        """The engine of a statement, and why, for EXPLAIN. The values of a frame are unknown here."""
+        """The engine of a statement, and why, for EXPLAIN, which may not know the frames that the statement names."""
         if isinstance(plan, QueryPlan):
             return query_choice(plan, self._engine.needs_hadoop)
         given = plan.arrow if isinstance(plan, WritePlan) else None
-        if isinstance(given, ArrowInsert) and isinstance(given.rows, FrameRows):
+        frame = given.rows if isinstance(given, ArrowInsert) and isinstance(given.rows, FrameRows) else None
+        if frame is not None and frame.frame not in request.frames:
             return write_choice(plan, self._engine.needs_hadoop)
         return self._decided(plan, request)[0]
 
@@ -89,7 +104,7 @@ class StatementEngines:
         prepared = self.arrow.prepared(plan, request)
         if isinstance(prepared, LeftToSpark):
             return Choice(EngineName.SPARK, prepared.reason), None
-        return choice, prepared
+        return Choice(EngineName.ARROW, SOURCE_BY_SPARK) if prepared.needs_spark else choice, prepared
 
     # -- queries
 
@@ -160,7 +175,7 @@ class StatementEngines:
         _, prepared = self._decided(plan, request)
         if prepared is None or isinstance(plan, MultiWritePlan):
             return self.spark.write(plan, request)
-        if isinstance(plan.arrow, ArrowMerge):
+        if prepared.needs_spark:
             self.spark.start()  # it computes the source, and starts before the transaction has locks
         if self._engine.is_running:
             self._engine.require_exact_time(plan.target)
@@ -168,7 +183,7 @@ class StatementEngines:
 
         def write(txn: WriteTransaction) -> RowCounts:
             txn.check_unchanged(plan.known_target)
-            by_arrow = prepared(txn, work)
+            by_arrow = prepared.run(txn, work)
             return self.spark.write_in(plan, request, txn, work) if by_arrow is None else by_arrow
 
         return self.transactions.run(plan, request.progress, work, write)

@@ -164,7 +164,8 @@ class StatementDispatch:
                 answer = show.describe_history(statement, self.lookup, self.plans.database, self.engine.files)
                 return rows_result("DESCRIBE HISTORY", answer)
             case s.Explain():
-                text = self.plans.explain(statement.statement, locks=statement.locks, detail=statement.detail)
+                given, frames = statement.statement, request.frames
+                text = self.plans.explain(given, locks=statement.locks, detail=statement.detail, frames=frames)
                 return rows_result(
                     "EXPLAIN", show.Answer(("plan",), tuple((line,) for line in text.splitlines())), is_text=True
                 )

@@ -201,33 +201,42 @@ class StatementPlans:
     def _database_of(self, name: s.TableName) -> str:
         return name.database or self.database
 
-    def explain(self, statement: s.Statement, *, locks: bool = False, detail: str | None = None) -> str:
+    def explain(
+        self,
+        statement: s.Statement,
+        *,
+        locks: bool = False,
+        detail: str | None = None,
+        frames: Mapping[str, object] | None = None,
+    ) -> str:
         """The plan of a statement as text or, with `locks`, the locks that it takes. Opens no transaction.
 
         `detail` are the words behind EXPLAIN: EXTENDED shows the Spark SQL too, and FORMATTED the plan of Spark.
+        `frames` are those that the statement names, if they are known: they may decide about the engine.
         """
+        request = Request(statement.source, {}, frames or {})
         shown = Detail.of(detail)
         if isinstance(statement, s.LoadData):
             target = self._lookup.target(statement.target, self.database, Condition.INSERT_INTO_VIEW)
             loaded = self.loaded(statement, target)
             if loaded is not None:
-                return self._explained(statement, self.plan_load(statement, loaded), shown, locks=locks)
+                return self._explained(request, self.plan_load(statement, loaded), shown, locks=locks)
         if isinstance(statement, DDL_STATEMENTS) and not _has_query(statement):
             definition = None
             if isinstance(statement, s.CreateView | s.AlterView):
-                definition = self.view_definition(statement, Request(statement.source, {}, {}))
+                definition = self.view_definition(statement, request)
             ddl_plan = self._ddl.plan(statement, self.database, definition)
             return explain_locks(ddl_plan.locks) if locks else explain_ddl(ddl_plan)
-        return self._explained(statement, self.plan(statement), shown, locks=locks)
+        return self._explained(request, self.plan(statement, request), shown, locks=locks)
 
-    def _explained(self, statement: s.Statement, plan: Plan, detail: Detail, *, locks: bool) -> str:
+    def _explained(self, request: Request, plan: Plan, detail: Detail, *, locks: bool) -> str:
         if locks:
             return explain_locks(on_partitions(plan, self._lookup.metastore.partition_values))
-        choice = self._engines.choice(plan, Request(statement.source, {}, {}))
+        choice = self._engines.choice(plan, request)
         text = f"{explain(plan, detail)}engine\n  {choice}\n"
         if detail is not Detail.FORMATTED:
             return text
-        of_spark = self._engines.spark.spark_plan(plan, Request(statement.source, {}, {}))
+        of_spark = self._engines.spark.spark_plan(plan, request)
         return f"{text}plan of Spark\n{indent(of_spark, '  ')}\n"
 
     def _facts(self, statement: s.Statement, request: Request | None) -> Facts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, assert_never
 
 from sqlglot import exp
@@ -11,11 +11,13 @@ from sqlglot import exp
 from acidsql.acid.table import Column, Table
 from acidsql.grammar.dialect import frame_of
 from acidsql.grammar.statements import Default, Merge, MergeClause, MergeDelete, MergeInsert, MergeUpdate, When
+from acidsql.planner.conditions.row_conditions import BARE, conjuncts, has_only
 from acidsql.planner.dml.update import moves, set_clause
 from acidsql.planner.merge.rules import insert_columns, only_from, without_databases
 from acidsql.planner.plan import Facts
 from acidsql.planner.queries.name_resolution import column, default_of
 
+_STORED_ALIKE: Final = ("tinyint", "smallint", "int", "bigint", "string", "date")
 _ORDER: Final = (When.NOT_MATCHED, When.MATCHED, When.NOT_MATCHED_BY_SOURCE)
 
 
@@ -61,6 +63,8 @@ class Sides:
     target: str
     source: str
     databases: Mapping[str, str]
+    source_types: Mapping[str, str | None] = field(default_factory=dict)
+    """The types of the source's columns, if the source is a table or a frame by itself."""
     source_columns: frozenset[str] | None = None
     """WITH SCHEMA EVOLUTION: the columns of the source, for which a star stands; None without the clause."""
 
@@ -75,21 +79,62 @@ def sides_of(statement: Merge, table: Table, facts: Facts) -> Sides:
     if isinstance(using, exp.Table) and not using.alias and frame_of(using) is None:
         databases[using.name.lower()] = using.db.lower() or facts.database
     target = statement.alias.value if statement.alias else table.name
-    return Sides(target, str(using.alias_or_name).lower(), databases)
+    return Sides(target, str(using.alias_or_name).lower(), databases, _types(using, facts))
+
+
+def _types(using: exp.Expr, facts: Facts) -> Mapping[str, str | None]:
+    if not isinstance(using, exp.Table) or not has_only(using, BARE) or using.alias_column_names:
+        return {}
+    frame = frame_of(using)
+    if frame is not None:
+        return facts.relations.get(f"{{{frame}}}", {})
+    table = facts.tables.get(f"{using.db.lower() or facts.database}.{using.name.lower()}")
+    return {} if table is None else {column.name: column.type for column in table.all_columns}
 
 
 def clauses_of(statement: Merge, table: Table, sides: Sides) -> tuple[Clause, ...]:
     """The clauses in the order of their statement IDs."""
     ordered = [c for when in _ORDER for c in statement.clauses if c.when is when]
-    return tuple(_clause(number, c, statement, table, sides) for number, c in enumerate(ordered))
+    same = _same_partitions(statement.on, table, sides)
+    return tuple(_clause(number, c, statement, table, sides, same) for number, c in enumerate(ordered))
 
 
-def _clause(number: int, written: MergeClause, statement: Merge, table: Table, sides: Sides) -> Clause:
+def _same_partitions(on: exp.Expr, table: Table, sides: Sides) -> frozenset[tuple[str, str]]:
+    """Partition columns, each with the column of the source that ON compares with it, of the same type. An UPDATE that
+    assigns this column moves no row: the values are equal, and of these types equal values are stored alike."""
+    kinds = {c.name: c.type for c in table.partition_columns if c.type in _STORED_ALIKE}
+    found = set()
+    for conjunct in conjuncts(on):
+        if isinstance(conjunct, exp.EQ):
+            left, right = conjunct.this.unnest(), conjunct.expression.unnest()
+            for mine, other in ((left, right), (right, left)):
+                name, given = _name(mine, sides.target), _name(other, sides.source)
+                if name in kinds and given is not None and sides.source_types.get(given) == kinds[name]:
+                    found.add((name, given))
+    return frozenset(found)
+
+
+def _name(tree: exp.Expr, side: str) -> str | None:
+    """The name of a column of this side, in lower case."""
+    is_column = isinstance(tree, exp.Column) and has_only(tree, ("this", "table")) and tree.table.lower() == side
+    return str(tree.name).lower() if is_column else None
+
+
+def _clause(
+    number: int,
+    written: MergeClause,
+    statement: Merge,
+    table: Table,
+    sides: Sides,
+    same: frozenset[tuple[str, str]],
+) -> Clause:
     def visible(tree: exp.Expr) -> exp.Expr:
         return _visible(tree, written.when, statement, sides)
 
     condition = visible(written.condition) if written.condition is not None else None
     values = tuple((c, visible(v)) for c, v in _values(written, table, sides))
+    if written.when is When.MATCHED:
+        values = tuple((c, v) for c, v in values if (c.name, _name(v.unnest(), sides.source)) not in same)
     return Clause(number, written, condition, values)
 
 

@@ -8,16 +8,17 @@ acts on the target rows with this key, the clause that acts if there are none, a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 from sqlglot import exp
 
 from acidsql.acid.hive_types import Primitive, parse_type
-from acidsql.acid.table import Table
+from acidsql.acid.table import Column, Table
 from acidsql.grammar.dialect import to_spark
 from acidsql.grammar.statements import Merge, When
 from acidsql.planner.conditions.row_conditions import conjuncts
 from acidsql.planner.merge.actions import Clause, Sides, first_true
+from acidsql.planner.merge.arrow_source import source_rows
 from acidsql.planner.plan import ArrowClause, ArrowMerge, QueryPlan
 from acidsql.planner.queries.name_resolution import Binder, quoted
 from acidsql.planner.queries.values_queries import is_deterministic
@@ -38,12 +39,16 @@ def arrow_merge(
     clauses: Sequence[Clause],
     branches: Mapping[int, tuple[int | None, int | None]],
     binder: Binder,
+    relations: Mapping[str, Mapping[str, str | None]],
 ) -> ArrowMerge | None:
     """The MERGE as values; None if the clauses or ON depend on the target in another way. `branches` are the numbers of
-    the insert and the delete branch of each clause, by its statement ID. `binder` has bound nothing yet."""
+    the insert and the delete branch of each clause, by its statement ID. `binder` has bound nothing yet. `relations`
+    are `Facts.relations`."""
     keys = _keys(statement.on, table, sides)
     if not keys or not all(_is_given(clause, table, sides) for clause in clauses):
         return None
+    columns = {column.name: column for column in table.all_columns}
+    stored: dict[str, Column] = {}
     names: dict[tuple[str, str], str] = {}
     values: list[exp.Expr] = []
     given = []
@@ -53,6 +58,7 @@ def arrow_merge(
             meaning = (column.name, tree.sql())
             if meaning not in names:
                 names[meaning] = f":value{len(names)}"
+                stored[names[meaning]] = column
                 values.append(exp.alias_(tree.copy(), quoted(names[meaning])))
             of_clause[column.name] = names[meaning]
         given.append(ArrowClause(of_clause, *branches[clause.statement_id]))
@@ -61,12 +67,16 @@ def arrow_merge(
         for name, when in ((IF_MATCHED, When.MATCHED), (IF_NOT_MATCHED, When.NOT_MATCHED))
     }
     compared = {column: f":key{number}" for number, column in enumerate(keys)}
+    stored |= {name: columns[column] for column, name in compared.items()}
     key_values = (exp.alias_(tree.copy(), quoted(compared[column])) for column, tree in keys.items())
     query = exp.select(*key_values, *actions.values(), *values).from_(statement.using.copy())
     if statement.ctes is not None:
         query.set("with_", statement.ctes.copy())
-    sql = to_spark(binder.bind(query))
-    return ArrowMerge(QueryPlan(sql, binder.scans, binder.frames, (), binder.views), compared, tuple(given))
+    bound = cast("exp.Select", binder.bind(query))
+    source = QueryPlan(to_spark(bound), binder.scans, binder.frames, (), binder.views)
+    acting, keys_of = (IF_MATCHED, IF_NOT_MATCHED), compared.values()
+    rows = source_rows(bound, binder.scans, binder.frames, relations, acting, stored, keys_of)
+    return ArrowMerge(source, compared, tuple(given), rows)
 
 
 def _keys(on: exp.Expr, table: Table, sides: Sides) -> dict[str, exp.Expr] | None:

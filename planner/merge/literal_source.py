@@ -23,7 +23,7 @@ _WHOLE: Final = tuple(Primitive(name) for name in ("tinyint", "smallint", "int",
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class WrittenRows:
     """The rows of the source as expressions, and the names of their columns."""
 
     names: tuple[str, ...]
@@ -40,7 +40,7 @@ class _Rows:
 def implied(on: exp.Expr, table: Table, target: str, source: str, using: exp.Expr) -> list[exp.Expr]:
     """Conditions that hold for each target row which matches a row of `using`. `target` and `source` are the names of
     the two sides."""
-    rows = _rows(using)
+    rows = rows_of(using)
     if rows is None:
         return []
     types = {c.name: parse_type(c.type) for c in table.all_columns}
@@ -92,22 +92,22 @@ def _is_one_of(mine: exp.Column, keys: Sequence[exp.Expr]) -> exp.Expr | None:
 # ------------------------------------------------------------------------------------------------ the source
 
 
-def _rows(source: exp.Expr) -> _Rows | None:
+def rows_of(source: exp.Expr) -> WrittenRows | None:
     """The rows of a FROM item or query that reads no table; None for any other."""
     match source:
         case exp.Subquery() if _has_only(source, "this", "alias"):
-            return _renamed(_rows(source.this), source)
+            return _renamed(rows_of(source.this), source)
         case exp.Values() if _has_only(source, "expressions", "alias"):
             rows = tuple(_items(row) for row in source.expressions)
             names = tuple(f"col{number + 1}" for number in range(len(rows[0])))
-            return _renamed(_Rows(names, rows), source)
+            return _renamed(WrittenRows(names, rows), source)
         case exp.Select() if _has_only(source, "expressions"):
             names = tuple(item.alias.lower() for item in source.expressions)
-            return _Rows(names, (tuple(item.unalias() for item in source.expressions),))
+            return WrittenRows(names, (tuple(item.unalias() for item in source.expressions),))
         case exp.Select() if _has_only(source, "expressions", "from_") and source.expressions == [exp.Star()]:
-            return _rows(source.args["from_"].this)
+            return rows_of(source.args["from_"].this)
         case exp.Union() if _has_only(source, "this", "expression", "distinct"):
-            return _united(_rows(source.this), _rows(source.expression))
+            return _united(rows_of(source.this), rows_of(source.expression))
         case _:
             return None
 
@@ -120,11 +120,11 @@ def _items(row: exp.Expr) -> tuple[exp.Expr, ...]:
     return tuple(row.expressions) if isinstance(row, exp.Tuple) else (row.unnest(),)
 
 
-def _renamed(rows: _Rows | None, item: exp.Expr) -> _Rows | None:
+def _renamed(rows: WrittenRows | None, item: exp.Expr) -> WrittenRows | None:
     """The rows with the column names of a FROM item's alias, if the alias has some."""
     names = tuple(name.lower() for name in item.alias_column_names)
-    return rows if rows is None or not names else _Rows(names, rows.rows)
+    return rows if rows is None or not names else WrittenRows(names, rows.rows)
 
 
-def _united(left: _Rows | None, right: _Rows | None) -> _Rows | None:
-    return None if left is None or right is None else _Rows(left.names, left.rows + right.rows)
+def _united(left: WrittenRows | None, right: WrittenRows | None) -> WrittenRows | None:
+    return None if left is None or right is None else WrittenRows(left.names, left.rows + right.rows)

@@ -295,7 +295,7 @@ def _arrow_merge(
         )
         for c in clauses
     }
-    return arrow_merge(statement, table, sides, clauses, numbers, Binder(facts, statement.source))
+    return arrow_merge(statement, table, sides, clauses, numbers, Binder(facts, statement.source), facts.relations)
 
 
 def _by_action(values: Mapping[int, str]) -> str:

@@ -18,49 +18,73 @@ _CLAUSES: Final = ("expressions", "from_", "where", "limit")
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
-    """The names of a query's one FROM item, which is `scan`."""
+class BoundRelation:
+    """What a FROM item gives: the view `view` with `columns`, and with further names that only the list of a SELECT may
+    have. A star stands for `columns` and `of_changes`."""
 
-    scan: Scan
+    view: str
+    columns: tuple[Column, ...]
+    virtual: frozenset[str] = frozenset()
+    """The columns that a star leaves out."""
+    of_changes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_scan(cls, scan: Scan) -> BoundRelation:
+        of_changes = () if scan.changes is None else tuple(CHANGE_COLUMNS)
+        hidden = frozenset(name for name in (scan.row_id, scan.file_name) if name is not None)
+        return cls(scan.view, scan.table.all_columns, hidden, of_changes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*(column.name for column in self.columns), *self.of_changes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of a query's one FROM item, which is `relation`."""
+
+    relation: BoundRelation
     alias: str
 
     def output_of(self, node: exp.Expr) -> str | None:
-        """The scan's column to which a name refers, virtual columns included."""
+        """The relation's column to which a name refers, virtual columns included."""
         if not isinstance(node, exp.Column) or not has_only(node, ("this", "table")):
             return None
         if node.table not in ("", self.alias) or not isinstance(node.this, exp.Identifier):
             return None
-        if node.name in (self.scan.row_id, self.scan.file_name):
+        if node.name in self.relation.virtual:
             return str(node.name)
         found = node.name.lower()
-        return found if found in self.column_names else None
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """The names of the scan's columns but the virtual ones."""
-        return (*self.scan.table.column_names, *(() if self.scan.changes is None else CHANGE_COLUMNS))
+        return found if found in self.relation.names else None
 
     def column_of(self, node: exp.Expr) -> Column | None:
         name = self.output_of(node)
-        return next((c for c in self.scan.table.all_columns if c.name == name), None)
+        return next((c for c in self.relation.columns if c.name == name), None)
 
 
 def simple_scan(tree: exp.Query, scans: Sequence[Scan]) -> SimpleScan | None:
     """What a query gives of its one table, after names were bound; None for another query. Its predicate may have parts
     that only Spark can evaluate."""
-    if len(scans) != 1 or not isinstance(tree, exp.Select) or not has_only(tree, _CLAUSES):
+    if len(scans) != 1 or not is_simple(scans[0]):
         return None
-    (scan,) = scans
+    return selected(tree, BoundRelation.of_scan(scans[0]))
+
+
+def is_simple(scan: Scan) -> bool:
+    """Whether a scan gives rows of its table as they are, or changes as they were written."""
+    compares_rows = scan.changes is not None and scan.changes.compares_rows
+    return not (scan.with_deleted or scan.is_deleted or scan.place or compares_rows)
+
+
+def selected(tree: exp.Expr, relation: BoundRelation) -> SimpleScan | None:
+    """What a query gives of a relation, which must be its one FROM item; None for another query."""
+    if not isinstance(tree, exp.Select) or not has_only(tree, _CLAUSES):
+        return None
     source, where, limit = tree.args.get("from_"), tree.args.get("where"), tree.args.get("limit")
     item = source.this if source is not None else None
-    if not isinstance(item, exp.Table) or item.name != scan.view or not has_only(item, BARE):
+    if item is None or not is_item_of(item, relation):
         return None
-    if item.alias_column_names or item.args.get("joins"):
-        return None
-    compares_rows = scan.changes is not None and scan.changes.compares_rows
-    if scan.with_deleted or scan.is_deleted or scan.place or compares_rows:
-        return None
-    names = _Names(scan, item.alias)
+    names = _Names(relation, item.alias)
     outputs = list(_outputs(tree.expressions, names))
     count = _count(limit)
     if None in outputs or (limit is not None and count is None):
@@ -69,11 +93,18 @@ def simple_scan(tree: exp.Query, scans: Sequence[Scan]) -> SimpleScan | None:
     return SimpleScan(tuple(o for o in outputs if o is not None), predicate, count)
 
 
+def is_item_of(item: exp.Expr, relation: BoundRelation) -> bool:
+    """Whether a FROM item is a bound relation with its columns under their own names."""
+    if not isinstance(item, exp.Table) or item.name != relation.view or not has_only(item, BARE):
+        return False
+    return not item.alias_column_names and not item.args.get("joins")
+
+
 def _outputs(items: Sequence[exp.Expr], names: _Names) -> Iterator[OutputColumn | None]:
     for item in items:
         inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
         if _is_star(inner, names) and not alias:
-            yield from (OutputColumn(name, name) for name in names.column_names)
+            yield from (OutputColumn(name, name) for name in names.relation.names)
             continue
         column = names.output_of(inner)
         yield None if column is None else OutputColumn(alias or inner.name, column)
@@ -88,8 +119,7 @@ def _is_star(item: exp.Expr, names: _Names) -> bool:
         star = item.this
     if not isinstance(star, exp.Star) or not has_only(star, ("except_",)):
         return False
-    hidden = {names.scan.row_id, names.scan.file_name}
-    return all(excluded.name in hidden for excluded in star.args.get("except_") or ())
+    return all(excluded.name in names.relation.virtual for excluded in star.args.get("except_") or ())
 
 
 def _count(limit: exp.Expr | None) -> int | None:

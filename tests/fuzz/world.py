@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -360,11 +360,11 @@ def _counted_without_spark(done: Counter[str]) -> Iterator[None]:
             return write
 
         def counting(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
-            counts = write(txn, work)
+            counts = write.run(txn, work)
             done[f"{plan.operation.lower()} without Spark"] += counts is not None
             return counts
 
-        return counting
+        return replace(write, run=counting)
 
     ArrowExecutor.prepared = counted  # type: ignore[method-assign]
     try:

@@ -125,7 +125,7 @@ def _fits(values: Any, target: t.HiveType) -> bool:
 
 
 def _of_frame(given: FrameRows, columns: Sequence[Column], frames: Mapping[str, object]) -> dict[str, pa.Array] | None:
-    frame = _table(frames.get(given.frame))
+    frame = frame_table(frames.get(given.frame))
     if frame is None:
         return None
     names = [name.lower() for name in frame.column_names]
@@ -139,7 +139,7 @@ def _of_frame(given: FrameRows, columns: Sequence[Column], frames: Mapping[str, 
     return _certain(found)
 
 
-def _table(frame: Any) -> Any:
+def frame_table(frame: Any) -> Any:
     """A frame of Arrow or pandas as an Arrow table; None for another one: a reader could not be read again by Spark."""
     if not isinstance(frame, pa.Table) and not is_of_pandas(frame):
         return None

@@ -45,7 +45,7 @@ writes
   delta_W_W_0001: WHEN MATCHED THEN UPDATE, the new rows
   delete_delta_W_W_0001: WHEN MATCHED THEN UPDATE, the old rows
 checks cardinality: WHEN MATCHED THEN UPDATE, the old rows
-strategy: by Arrow, the source by Spark (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
+strategy: by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), in each task (from 32 MiB), else shuffled
 
 -- With MATCHED clauses only, the join is an inner join.
 MERGE INTO t AS a USING s AS b ON a.id = b.id WHEN MATCHED THEN DELETE
@@ -53,7 +53,7 @@ MERGE INTO t AS a USING s AS b ON a.id = b.id WHEN MATCHED THEN DELETE
 rows      SELECT .., 0 AS `:action` FROM `t@1` AS `a` INNER JOIN `s@2` AS b ON a.id = b.id
 writes    delete_delta 0000: WHEN MATCHED THEN DELETE
 checks    no row twice: WHEN MATCHED THEN DELETE
-strategy  by Arrow, the source by Spark (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), else shuffled
+strategy  by Arrow (files that it reads and writes, values that it stores as Spark does), by the driver (up to acidsql.driver.write.max.bytes), else shuffled
 
 MERGE INTO t a USING s b ON a.id = b.id WHEN MATCHED AND b.n IS NULL THEN DELETE
 --> rows
@@ -300,7 +300,7 @@ writes
   delete_delta_W_W_0001: WHEN MATCHED THEN DELETE
   delete_delta_W_W_0002: WHEN MATCHED THEN UPDATE, the old rows
 strategy
-  by Arrow, the source by Spark (files that it reads and writes, values that it stores as Spark does)
+  by Arrow (files that it reads and writes, values that it stores as Spark does)
   by the driver (up to acidsql.driver.write.max.bytes)
   in each task (from 32 MiB)
   else shuffled
