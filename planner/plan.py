@@ -17,7 +17,7 @@ from acidsql.grammar.statements import TableName
 from acidsql.metastore.lock_components import LockComponent
 from acidsql.planner.as_of import AsOf
 from acidsql.planner.change_range import ChangeRange
-from acidsql.planner.conditions.row_predicates import RowPredicate
+from acidsql.planner.simple_scan import SimpleScan
 from acidsql.planner.source_rows import SourceRows
 
 ROWS: Final = ":rows"
@@ -130,23 +130,6 @@ class StoredValue:
     span: Span | None = field(default=None, compare=False)
     condition: str | None = None
     """SQL that is true for the rows whose value is stored; None if all are."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutputColumn:
-    """A column of a query's result, and the column of its one scan whose values it has."""
-
-    name: str
-    column: str
-
-
-@dataclass(frozen=True, slots=True)
-class SimpleScan:
-    """What a query gives of its only scan: columns of rows for which the predicate is true, at most `limit`."""
-
-    outputs: tuple[OutputColumn, ...]
-    predicate: RowPredicate | None
-    limit: int | None
 
 
 @dataclass(frozen=True, slots=True)

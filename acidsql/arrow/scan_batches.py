@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid.hive_types import HiveType, Primitive, has_instant, is_complex, parse_type
@@ -23,7 +24,8 @@ from acidsql.arrow.scan.stored_arrays import padded
 from acidsql.arrow.scan.table_changes import PreparedChanges
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.change_range import CHANGE_COLUMNS
-from acidsql.planner.plan import QueryPlan, Scan, SimpleScan
+from acidsql.planner.plan import QueryPlan, Scan
+from acidsql.planner.simple_scan import SimpleScan
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
@@ -34,6 +36,8 @@ from acidsql.values.numpy_arrays import mask_array, number_array, scalar
 BATCH_ROWS: Final = 64 * 1024
 MOST_CHANGES: Final = 10_000
 """The number of changed rows that are read for Spark."""
+MOST_SORTED_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of memory that the rows of a sorted query take, at most."""
 _DROPPED: SimpleQueue[Callable[[], None]] = SimpleQueue()
 """What ends the transactions of scans that nobody refers to any more. The garbage collector runs finalizers anywhere,
 also inside a transaction of the metastore, so a finalizer only puts its function here: `put` may interrupt itself."""
@@ -68,14 +72,16 @@ class ArrowScans:
         """The batches of a query that is a simple scan. `release` ends its transaction: it is called when the last
         batch was read, when nobody refers to the batches any more, and if an error is raised here.
 
-        Raises what `live_rows` raises before the first row.
+        Raises what `live_rows` raises before the first row, and NOT_YET_SUPPORTED where ORDER BY has so many rows that
+        only Spark sorts them.
         """
         assert plan.simple is not None
         (scan,) = plan.scans
         try:
             bound = StatementSnapshots(self.files_of, view).bind(scan)
             names = {c.name for c in scan.table.all_columns} | (CHANGE_COLUMNS.keys() if scan.changes else set())
-            wanted = list(dict.fromkeys(o.column for o in plan.simple.outputs if o.column in names))
+            read = [*(output.column for output in plan.simple.outputs), *(key.column for key in plan.simple.order)]
+            wanted = list(dict.fromkeys(name for name in read if name in names))
             return ScanBatches(scan, plan.simple, self._prepared(bound, plan.simple, wanted).rows(), release)
         except BaseException:
             release()
@@ -105,16 +111,47 @@ class _Shape:
         return cls(scan, simple, kinds, pa.schema(fields))
 
     def batches(self, live: Iterator[LiveRows]) -> Iterator[Any]:
-        left = self.simple.limit
-        if left == 0:
-            return
+        """The batches in the order of the query. Those that are sorted are read at once."""
+        if self.simple.limit == 0:
+            return iter(())
+        return self._limited(iter([self._sorted(live)]) if self.simple.order else map(self._whole, live))
+
+    def _whole(self, rows: LiveRows) -> Any:
+        columns = [
+            padded(_column(self.scan, rows, output.column), kind)
+            for output, kind in zip(self.simple.outputs, self.kinds, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _sorted(self, live: Iterator[LiveRows]) -> Any:
+        """All rows in the order of the keys. Raises NOT_YET_SUPPORTED."""
+        order = self.simple.order
+        kinds = [column_type(output_type(self.scan, key.column)) for key in order]
+        found: list[tuple[Any, Sequence[Any]]] = []
+        left = MOST_SORTED_BYTES
         for rows in live:
-            columns = [
-                padded(_column(self.scan, rows, output.column), kind)
-                for output, kind in zip(self.simple.outputs, self.kinds, strict=True)
-            ]
-            whole = pa.RecordBatch.from_arrays(columns, schema=self.schema)
-            for start in range(0, rows.count, BATCH_ROWS):
+            found.append((self._whole(rows), [_column(self.scan, rows, key.column) for key in order]))
+            left -= found[-1][0].get_total_buffer_size() + sum(key.get_total_buffer_size() for key in found[-1][1])
+            if left < 0:
+                raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="Sorting so many rows without Spark")
+        keys: dict[str, Any] = {}
+        directions = []
+        for i, (key, kind) in enumerate(zip(order, kinds, strict=True)):
+            column = pa.chunked_array([of_rows[i] for _, of_rows in found], kind)
+            keys[f"null{i}"] = pc.is_null(column).cast(pa.int8())
+            keys[f"key{i}"] = column.cast(pa.int8()) if pa.types.is_boolean(kind) else column
+            directions.append((f"null{i}", "descending" if key.nulls_first else "ascending"))
+            directions.append((f"key{i}", "descending" if key.descending else "ascending"))
+        places = pc.sort_indices(pa.table(keys), sort_keys=directions)
+        whole = pa.Table.from_batches([batch for batch, _ in found], self.schema)
+        some = whole.take(places if self.simple.limit is None else places.slice(0, self.simple.limit))
+        batches = some.combine_chunks().to_batches()
+        return batches[0] if batches else pa.RecordBatch.from_pylist([], self.schema)
+
+    def _limited(self, found: Iterator[Any]) -> Iterator[Any]:
+        left = self.simple.limit
+        for whole in found:
+            for start in range(0, whole.num_rows, BATCH_ROWS):
                 batch = whole.slice(start, BATCH_ROWS if left is None else min(left, BATCH_ROWS))
                 yield batch
                 if left is not None:

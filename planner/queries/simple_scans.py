@@ -1,4 +1,5 @@
-"""Queries that are nothing but the scan of one table: `SELECT * | columns FROM t [WHERE simple] [LIMIT n]`."""
+"""Queries that are nothing but the scan of one table:
+`SELECT * | columns FROM t [WHERE simple] [ORDER BY columns] [LIMIT n]`."""
 
 from __future__ import annotations
 
@@ -8,13 +9,17 @@ from typing import Final
 
 from sqlglot import exp
 
+from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column
 from acidsql.planner.change_range import CHANGE_COLUMNS
 from acidsql.planner.conditions.row_conditions import BARE, has_only
 from acidsql.planner.conditions.row_predicates import row_predicate
-from acidsql.planner.plan import OutputColumn, Scan, SimpleScan
+from acidsql.planner.plan import Scan
+from acidsql.planner.simple_scan import OutputColumn, SimpleScan, SortKey
 
-_CLAUSES: Final = ("expressions", "from_", "where", "limit")
+_CLAUSES: Final = ("expressions", "from_", "where", "order", "limit")
+_ORDERED: Final = ("tinyint", "smallint", "int", "bigint", "date", "timestamp", "string", "boolean")
+"""The types that are sorted alike everywhere, beside DECIMAL and VARCHAR. FLOAT and DOUBLE have NaN and two zeros."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,11 @@ def selected(tree: exp.Expr, relation: BoundRelation) -> SimpleScan | None:
     names = _Names(relation, item.alias)
     outputs = list(_outputs(tree.expressions, names))
     count = _count(limit)
-    if None in outputs or (limit is not None and count is None):
+    order = _order(tree, outputs, names)
+    if None in outputs or order is None or (limit is not None and count is None):
         return None
     predicate = None if where is None else row_predicate(where.this, names.column_of)
-    return SimpleScan(tuple(o for o in outputs if o is not None), predicate, count)
+    return SimpleScan(tuple(o for o in outputs if o is not None), predicate, count, order)
 
 
 def is_item_of(item: exp.Expr, relation: BoundRelation) -> bool:
@@ -120,6 +126,40 @@ def _is_star(item: exp.Expr, names: _Names) -> bool:
     if not isinstance(star, exp.Star) or not has_only(star, ("except_",)):
         return False
     return all(excluded.name in names.relation.virtual for excluded in star.args.get("except_") or ())
+
+
+def _order(tree: exp.Select, outputs: Sequence[OutputColumn | None], names: _Names) -> tuple[SortKey, ...] | None:
+    """The keys of ORDER BY: names or numbers of outputs, or names of columns; None if others are among them."""
+    clause = tree.args.get("order")
+    if clause is None:
+        return ()
+    found = []
+    for item in clause.expressions if has_only(clause, ("expressions",)) else (None,):
+        if not isinstance(item, exp.Ordered) or not has_only(item, ("this", "desc", "nulls_first")):
+            return None
+        column = names.column_of(exp.column(key)) if (key := _sorted_by(item.this, outputs, names)) else None
+        if column is None or not _is_ordered(parse_type(column.type)):
+            return None
+        found.append(SortKey(column.name, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
+    return tuple(found)
+
+
+def _sorted_by(key: exp.Expr, outputs: Sequence[OutputColumn | None], names: _Names) -> str | None:
+    """The column of the scan that a key of ORDER BY names. The name of an output comes before that of a column."""
+    if isinstance(key, exp.Literal) and not key.is_string and str(key.this).isdecimal():
+        place = int(key.this)
+        output = outputs[place - 1] if 1 <= place <= len(outputs) else None
+        return None if output is None else output.column
+    if not isinstance(key, exp.Column):
+        return None
+    of_outputs = [o.column for o in outputs if o is not None and o.name.lower() == key.name.lower()]
+    if of_outputs and not key.table:
+        return of_outputs[0] if len(set(of_outputs)) == 1 else None
+    return names.output_of(key)
+
+
+def _is_ordered(kind: HiveType) -> bool:
+    return isinstance(kind, Decimal | Varchar) or (isinstance(kind, Primitive) and kind.name in _ORDERED)
 
 
 def _count(limit: exp.Expr | None) -> int | None:

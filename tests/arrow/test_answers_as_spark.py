@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import date
 
 import pytest
 from pyspark.sql import SparkSession
 
+from acidsql.arrow import scan_batches
 from acidsql.errors import AcidSqlError
 from acidsql.frontends.render import Format, render
 from acidsql.session import Session, connect
@@ -168,6 +170,43 @@ def test_a_view_and_a_missing_table_are_errors(tables: Session) -> None:
             tables.read_arrow("t", columns)
     with pytest.raises(AcidSqlError, match=r"TABLE_NOT_FOUND"):
         tables.read_arrow("missing")
+
+
+ORDERS = (
+    *(
+        "ti, id, p",
+        "si DESC, id, p",
+        "bi NULLS FIRST, p DESC, id",
+        "d DESC NULLS LAST, id, p",
+        "s, id, p",
+        "v DESC, id, p",
+    ),
+    *(
+        "b, id, p",
+        "b DESC, p, id",
+        "dt, id, p",
+        "ts DESC, id DESC, p",
+        "e, p, id",
+        "q DESC, 1, p",
+        "p, 1 DESC",
+        "T.ID, t.p",
+    ),
+    *("other, p", "2, 1 DESC", "p NULLS FIRST, ID LIMIT 4", "s DESC, id, p LIMIT 2"),
+)
+SORTED_BY_SPARK = ("f, id, p", "c, id, p", "id + 1, p", "length(s), id, p", "bin, id, p", "st, id, p")
+
+
+@pytest.mark.ci
+def test_rows_are_sorted_as_by_spark(tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    for order in ORDERS:
+        query = f"SELECT id, p, id AS other FROM t ORDER BY {order}"
+        with closing(tables.execute(query, rows_only=True)) as result:
+            assert isinstance(result, ScanResult), order
+            assert [tuple(row) for row in result.rows()] == [tuple(row) for row in tables.sql(query).collect()], order
+    monkeypatch.setattr(scan_batches, "MOST_SORTED_BYTES", 10)
+    for order in (*SORTED_BY_SPARK, "id"):
+        with closing(tables.execute(f"SELECT id, p FROM t ORDER BY {order}", rows_only=True)) as result:
+            assert isinstance(result, QueryResult), order
 
 
 QUERIES = (
