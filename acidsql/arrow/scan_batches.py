@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from acidsql.acid.hive_types import HiveType, Primitive, has_instant, is_complex, parse_type
+from acidsql.arrow.aggregates import aggregate_type, aggregated
 from acidsql.arrow.scan.live_rows import LiveRows, PreparedRows
 from acidsql.arrow.scan.spark_schema import ROW_ID_TYPE, column_type
 from acidsql.arrow.scan.stored_arrays import padded
@@ -25,7 +26,7 @@ from acidsql.arrow.scan.table_changes import PreparedChanges
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.change_range import CHANGE_COLUMNS
 from acidsql.planner.plan import QueryPlan, Scan
-from acidsql.planner.simple_scan import SimpleScan
+from acidsql.planner.simple_scan import Aggregate, SimpleScan
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import NO_WRITE_ID, BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
@@ -73,16 +74,18 @@ class ArrowScans:
         batch was read, when nobody refers to the batches any more, and if an error is raised here.
 
         Raises what `live_rows` raises before the first row, and NOT_YET_SUPPORTED where ORDER BY has so many rows that
-        only Spark sorts them.
+        only Spark sorts them, or a sum is beyond its type.
         """
         assert plan.simple is not None
         (scan,) = plan.scans
         try:
             bound = StatementSnapshots(self.files_of, view).bind(scan)
             names = {c.name for c in scan.table.all_columns} | (CHANGE_COLUMNS.keys() if scan.changes else set())
-            read = [*(output.column for output in plan.simple.outputs), *(key.column for key in plan.simple.order)]
+            simple = plan.simple
+            read = [output.column for output in simple.outputs] + [key.column for key in simple.order]
+            read += [one.column for one in simple.aggregates if one.column is not None]
             wanted = list(dict.fromkeys(name for name in read if name in names))
-            return ScanBatches(scan, plan.simple, self._prepared(bound, plan.simple, wanted).rows(), release)
+            return ScanBatches(scan, simple, self._prepared(bound, simple, wanted).rows(), release)
         except BaseException:
             release()
             raise
@@ -106,12 +109,17 @@ class _Shape:
 
     @classmethod
     def of(cls, scan: Scan, simple: SimpleScan) -> _Shape:
-        kinds = tuple(output_type(scan, output.column) for output in simple.outputs)
-        fields = [pa.field(o.name, column_type(k)) for o, k in zip(simple.outputs, kinds, strict=True)]
-        return cls(scan, simple, kinds, pa.schema(fields))
+        kinds = [output_type(scan, output.column) for output in simple.outputs]
+        kinds += [_type_of(scan, aggregate) for aggregate in simple.aggregates]
+        names = [output.name for output in simple.outputs] + [aggregate.name for aggregate in simple.aggregates]
+        fields = [pa.field(name, column_type(kind)) for name, kind in zip(names, kinds, strict=True)]
+        return cls(scan, simple, tuple(kinds), pa.schema(fields))
 
     def batches(self, live: Iterator[LiveRows]) -> Iterator[Any]:
-        """The batches in the order of the query. Those that are sorted are read at once."""
+        """The batches in the order of the query. Those that are sorted are read at once, and so are aggregates."""
+        if self.simple.aggregates:
+            row = aggregated(live, self.simple.aggregates, self.kinds)
+            return iter([pa.RecordBatch.from_arrays(row, schema=self.schema)])
         if self.simple.limit == 0:
             return iter(())
         return self._limited(iter([self._sorted(live)]) if self.simple.order else map(self._whole, live))
@@ -206,6 +214,11 @@ def output_type(scan: Scan, column: str) -> HiveType:
     if scan.changes is not None and column in CHANGE_COLUMNS:
         return CHANGE_COLUMNS[column]
     return next(parse_type(c.type) for c in scan.table.all_columns if c.name == column)
+
+
+def _type_of(scan: Scan, aggregate: Aggregate) -> HiveType:
+    column = None if aggregate.column is None else output_type(scan, aggregate.column)
+    return aggregate_type(aggregate.function, column)
 
 
 def few_changes(bound: BoundScan, footers: FooterCache, time_zone: str, most_searched: int) -> Any | None:

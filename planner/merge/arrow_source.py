@@ -148,7 +148,7 @@ def _item(
     if not isinstance(node, exp.Subquery) or not has_only(node, ("this", "alias")) or node.alias_column_names:
         return None
     inner = selected(node.this, relation)
-    if inner is None or inner.limit is not None or inner.order:
+    if inner is None or inner.limit is not None or inner.order or inner.aggregates:
         return None
     columns = {column.name: column for column in relation.columns}
     names = [output.name.lower() for output in inner.outputs]

@@ -1,5 +1,5 @@
 """Queries that are nothing but the scan of one table:
-`SELECT * | columns FROM t [WHERE simple] [ORDER BY columns] [LIMIT n]`."""
+`SELECT * | columns FROM t [WHERE simple] [ORDER BY columns] [LIMIT n]`, `SELECT aggregates FROM t [WHERE simple]`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Final
 
 from sqlglot import exp
 
-from acidsql.acid.hive_types import Decimal, HiveType, Primitive, Varchar, parse_type
+from acidsql.acid.hive_types import MOST_DIGITS, Decimal, HiveType, Primitive, Varchar, parse_type
 from acidsql.acid.table import Column
 from acidsql.planner.change_range import CHANGE_COLUMNS
 from acidsql.planner.conditions.row_conditions import BARE, has_only
 from acidsql.planner.conditions.row_predicates import row_predicate
 from acidsql.planner.plan import Scan
-from acidsql.planner.simple_scan import OutputColumn, SimpleScan, SortKey
+from acidsql.planner.simple_scan import SUM_DIGITS, Aggregate, Function, OutputColumn, SimpleScan, SortKey
 
 _CLAUSES: Final = ("expressions", "from_", "where", "order", "limit")
-_ORDERED: Final = ("tinyint", "smallint", "int", "bigint", "date", "timestamp", "string", "boolean")
+_INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
+_ORDERED: Final = (*_INTEGERS, "date", "timestamp", "string", "boolean")
 """The types that are sorted alike everywhere, beside DECIMAL and VARCHAR. FLOAT and DOUBLE have NaN and two zeros."""
 
 
@@ -90,12 +91,16 @@ def selected(tree: exp.Expr, relation: BoundRelation) -> SimpleScan | None:
     if item is None or not is_item_of(item, relation):
         return None
     names = _Names(relation, item.alias)
+    predicate = None if where is None else row_predicate(where.this, names.column_of)
+    aggregates = tuple(_aggregate(item, names) for item in tree.expressions)
+    if None not in aggregates:
+        rest = limit is None and tree.args.get("order") is None
+        return SimpleScan((), predicate, None, (), tuple(filter(None, aggregates))) if rest else None
     outputs = list(_outputs(tree.expressions, names))
     count = _count(limit)
     order = _order(tree, outputs, names)
     if None in outputs or order is None or (limit is not None and count is None):
         return None
-    predicate = None if where is None else row_predicate(where.this, names.column_of)
     return SimpleScan(tuple(o for o in outputs if o is not None), predicate, count, order)
 
 
@@ -126,6 +131,35 @@ def _is_star(item: exp.Expr, names: _Names) -> bool:
     if not isinstance(star, exp.Star) or not has_only(star, ("except_",)):
         return False
     return all(excluded.name in names.relation.virtual for excluded in star.args.get("except_") or ())
+
+
+def _aggregate(item: exp.Expr, names: _Names) -> Aggregate | None:
+    """An item of the list that is an aggregate function; its name is that of Spark's column."""
+    call, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
+    if not isinstance(call, exp.Anonymous) or not isinstance(call.this, str) or len(call.expressions) != 1:
+        return None
+    name, (asked,) = call.this.lower(), call.expressions
+    if name == "count" and isinstance(asked, exp.Star) and has_only(asked, ()):
+        return Aggregate(alias or "count(1)", Function.COUNT_ROWS, None)
+    if name == "count" and isinstance(asked, exp.Literal) and str(asked.this).isdecimal() and not asked.is_string:
+        return Aggregate(alias or f"count({asked.this})", Function.COUNT_ROWS, None)
+    column = names.column_of(asked)
+    function = next((f for f in Function if f.value == name), None)
+    if column is None or function is None or not _has_sure_answer(function, parse_type(column.type)):
+        return None
+    return Aggregate(alias or f"{name}({asked.name})", function, column.name)
+
+
+def _has_sure_answer(function: Function, kind: HiveType) -> bool:
+    match function:
+        case Function.MIN | Function.MAX:
+            return _is_ordered(kind)
+        case Function.SUM if isinstance(kind, Decimal):
+            return kind.precision + SUM_DIGITS <= MOST_DIGITS
+        case Function.SUM:
+            return isinstance(kind, Primitive) and kind.name in _INTEGERS
+        case _:
+            return True
 
 
 def _order(tree: exp.Select, outputs: Sequence[OutputColumn | None], names: _Names) -> tuple[SortKey, ...] | None:

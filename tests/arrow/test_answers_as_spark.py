@@ -172,41 +172,78 @@ def test_a_view_and_a_missing_table_are_errors(tables: Session) -> None:
         tables.read_arrow("missing")
 
 
-ORDERS = (
-    *(
-        "ti, id, p",
-        "si DESC, id, p",
-        "bi NULLS FIRST, p DESC, id",
-        "d DESC NULLS LAST, id, p",
-        "s, id, p",
-        "v DESC, id, p",
-    ),
-    *(
-        "b, id, p",
-        "b DESC, p, id",
-        "dt, id, p",
-        "ts DESC, id DESC, p",
-        "e, p, id",
-        "q DESC, 1, p",
-        "p, 1 DESC",
-        "T.ID, t.p",
-    ),
-    *("other, p", "2, 1 DESC", "p NULLS FIRST, ID LIMIT 4", "s DESC, id, p LIMIT 2"),
-)
+ORDERS = {
+    **{order: order for order in ("ti, id, p", "si DESC, id, p", "bi NULLS FIRST, p DESC, id", "s, id, p", "b, id, p")},
+    **{order: order for order in ("d DESC NULLS LAST, id, p", "v DESC, id, p", "dt, id, p", "ts DESC, id DESC, p")},
+    **{order: order for order in ("e, p, id", "b DESC, p, id", "T.ID, t.p", "p NULLS FIRST, ID")},
+    "q DESC, 1, p": "q DESC, id, p",
+    "other, 2": "id, p",
+    "2, 1 DESC": "p, id DESC",
+}
+"""ORDER BY, and the same with names of columns only."""
 SORTED_BY_SPARK = ("f, id, p", "c, id, p", "id + 1, p", "length(s), id, p", "bin, id, p", "st, id, p")
 
 
 @pytest.mark.ci
 def test_rows_are_sorted_as_by_spark(tables: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    for order in ORDERS:
-        query = f"SELECT id, p, id AS other FROM t ORDER BY {order}"
-        with closing(tables.execute(query, rows_only=True)) as result:
-            assert isinstance(result, ScanResult), order
-            assert [tuple(row) for row in result.rows()] == [tuple(row) for row in tables.sql(query).collect()], order
+    one = "SELECT {} AS number, row_number() OVER (ORDER BY {}) AS place, id, p, id AS other FROM t"
+    found = tables.sql(" UNION ALL ".join(one.format(i, order) for i, order in enumerate(ORDERS.values()))).collect()
+    for number, order in enumerate(ORDERS):
+        expected = [tuple(row)[2:] for row in sorted(found, key=lambda row: row.place) if row.number == number]
+        for limit in ("", " LIMIT 3"):
+            query = f"SELECT id, p, id AS other FROM t ORDER BY {order}{limit}"
+            with closing(tables.execute(query, rows_only=True)) as result:
+                assert isinstance(result, ScanResult), order
+                assert [tuple(row) for row in result.rows()] == expected[: 3 if limit else None], query
     monkeypatch.setattr(scan_batches, "MOST_SORTED_BYTES", 10)
     for order in (*SORTED_BY_SPARK, "id"):
         with closing(tables.execute(f"SELECT id, p FROM t ORDER BY {order}", rows_only=True)) as result:
             assert isinstance(result, QueryResult), order
+
+
+AGGREGATES = (
+    *("count(*)", "count(1)", "COUNT(*) AS n", "count(ti)", "count(m)", "count(a)", "count(p)", "count(k.q)"),
+    *("max(DT)", "max(ts)", "min(ti)", "max(k.si)", "sum(ti)", "sum(si)", "sum(id)", "sum(p)", "min(s)", "max(s)"),
+    *("max(V) AS v", "max(q)", "min(b)", "max(b)", "sum(d)", "min(d)", "max(d)", "min(e)", "max(e)", "max(bi)"),
+    *("max(p)", "min(p)", "sum(P) AS `p`", "min(dt)", "min(v)", "min(bi)"),
+)
+AGGREGATED_BY_SPARK = ("sum(x)", "max(f)", "max(c)", "sum(e)", "count(DISTINCT id)", "avg(id)", "max(id) + 1", "max(a)")
+
+
+@pytest.mark.ci
+def test_aggregates_are_those_of_spark(tables: Session) -> None:
+    for where in ("", " WHERE id < 4", " WHERE id > 100"):
+        whole = tables.sql(f"SELECT {', '.join(AGGREGATES)} FROM t k{where}")
+        (expected,) = whole.collect()
+        for items in (slice(0, 1), slice(1, 8), slice(8, len(AGGREGATES))):
+            query = f"SELECT {', '.join(AGGREGATES[items])} FROM t k{where}"
+            with closing(tables.execute(query, rows_only=True)) as result:
+                assert isinstance(result, ScanResult), query
+                assert [column.name for column in result.columns] == whole.columns[items]
+                assert list(result.rows()) == [tuple(expected)[items]], query
+    others = [f"SELECT {items}, count(*) FROM t" for items in AGGREGATED_BY_SPARK]
+    beyond = "SELECT sum(bi) FROM t WHERE id IN (3, 5)"  # beyond BIGINT: Spark says what becomes of it
+    for query in (*others, "SELECT id, count(*) FROM t GROUP BY id", "SELECT count(*) FROM t LIMIT 0", beyond):
+        with closing(tables.execute(query, rows_only=True)) as result:
+            assert isinstance(result, QueryResult), query
+
+
+OTHER_KINDS = (
+    "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')",
+    "STORED AS PARQUET",
+    "STORED AS ORC TBLPROPERTIES ('transactional'='false')",
+)
+
+
+@pytest.mark.ci
+def test_rows_of_every_kind_of_table_are_counted(tables: Session) -> None:
+    for number, kind in enumerate(OTHER_KINDS):
+        tables.execute(f"CREATE TABLE counted{number} (a INT, b STRING) {kind}")
+        tables.execute(f"INSERT INTO counted{number} VALUES (1, 'x'), (2, NULL), (NULL, 'y')")
+        for items, answer in (("count(*), sum(a), max(b)", (3, 3, "y")), ("count(*)", (3,)), ("count(b)", (2,))):
+            with closing(tables.execute(f"SELECT {items} FROM counted{number}", rows_only=True)) as result:
+                assert isinstance(result, ScanResult)
+                assert list(result.rows()) == [answer], (kind, items)
 
 
 QUERIES = (
