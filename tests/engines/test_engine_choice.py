@@ -21,7 +21,8 @@ INSERT INTO simple VALUES (1, 'a'), (2, 'b');
 """
 CHOICES = {
     "SELECT id FROM simple WHERE id > 1": "Arrow: the query is the scan of one table",
-    "SELECT count(*) FROM simple": "Spark: the query is more than the scan of one table",
+    "SELECT count(*) FROM simple": "Arrow: the query is the scan of one table",
+    "SELECT id, count(*) FROM simple GROUP BY id": "Spark: the query is more than the scan of one table",
     "SELECT 1": "Spark: the query reads no table",
     "SELECT at FROM t": "Spark: it has instants",
     "SELECT id FROM simple WHERE upper(name) = 'A'": "Spark: only Spark evaluates its condition",
@@ -36,7 +37,10 @@ CHOICES = {
     "DELETE FROM simple WHERE id = 1": "Arrow: its condition and its new values are about one table",
     "DELETE FROM simple WHERE id IN (SELECT id FROM plain)": "Spark: only Spark computes its rows",
     "FROM simple INSERT INTO t (id) SELECT id INSERT INTO checked SELECT id": "Spark: several INSERTs share the rows",
-    "MERGE INTO simple s USING plain p ON s.id = p.id WHEN MATCHED THEN DELETE": "Arrow: its clauses depend",
+    "MERGE INTO simple s USING plain p ON s.id = p.id WHEN MATCHED THEN DELETE": "Arrow: its clauses depend on the"
+    " source alone, whose rows this process reads",
+    "MERGE INTO simple s USING (SELECT max(id) id FROM plain) p ON s.id = p.id WHEN MATCHED THEN DELETE": "Arrow: its"
+    " clauses depend on the source alone, whose rows Spark computes",
     "MERGE INTO simple s USING plain p ON s.id < p.id WHEN MATCHED THEN DELETE": "Spark: only Spark computes its rows",
 }
 
