@@ -213,7 +213,7 @@ class Runner:
             write_rows(parts)
         if is_text(result, shape):
             return result.operation
-        return f"({rows_in_words(number)}{_notes(screen)})"
+        return f"({rows_in_words(number)}{_notes(screen) if number else ''})"
 
 
 def _not_in_scripts(piece: Piece) -> AcidSqlError:

@@ -148,6 +148,8 @@ class StatementDispatch:
                 return Done("COMMIT", self.engines.transactions.commit())
             case s.Rollback():
                 return Done("ROLLBACK", self.engines.session_transaction.rollback())
+            case s.SetAutocommit():
+                return Done("SET AUTOCOMMIT", self.engines.transactions.set_autocommit(on=statement.on))
             case s.AbortTransactions():
                 return self._abort_transactions(statement)
             case s.AbortCompactions():

@@ -264,7 +264,7 @@ def has_plan(statement: s.Statement) -> bool:
 
 def changes_session(statement: s.Statement) -> bool:
     """Whether a statement changes nothing but its session: settings, variables, database, macros and functions."""
-    settings = s.UseDatabase | s.SetSetting | s.ResetSettings
+    settings = s.UseDatabase | s.SetSetting | s.SetAutocommit | s.ResetSettings
     return isinstance(statement, settings | s.CreateMacro | s.DropMacro | s.CreateFunction | s.DropFunction)
 
 
