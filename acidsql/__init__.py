@@ -41,6 +41,11 @@ def __getattr__(name: str) -> Any:
     return import_module(f"{__name__}.{name}")
 
 
+def __dir__() -> list[str]:
+    """The public names, for completion in notebooks."""
+    return sorted(__all__)
+
+
 def run_sql(
     sql: str,
     args: Mapping[str, object] | Sequence[object] | None = None,

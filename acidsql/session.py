@@ -212,6 +212,25 @@ class Session(FrameStatements, SessionInspection):
         return self._engines.session_transaction.id
 
     @property
+    def autocommit(self) -> bool:
+        """Whether each statement commits by itself. With `False` a query or DML statement begins a transaction where
+        none is open. `SET AUTOCOMMIT FALSE` changes it too. Can be set while no transaction is open.
+
+        Raises IN_TRANSACTION.
+
+        >>> session.autocommit
+        True
+        """
+        return self._engines.session_transaction.autocommit
+
+    @autocommit.setter
+    def autocommit(self, on: bool) -> None:
+        if on != self.autocommit and (txn_id := self.transaction_id) is not None:
+            operation = "A change of autocommit"
+            raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
+        self._engines.session_transaction.autocommit = on
+
+    @property
     def is_closed(self) -> bool:
         """Whether the session was closed.
 
@@ -356,6 +375,7 @@ class Session(FrameStatements, SessionInspection):
         """Runs a statement. Errors roll back the transaction that START TRANSACTION began (see keeps_transaction), but
         for IN_TRANSACTION: the statement is one that no transaction can have, and has done nothing."""
         txn_id = self._engines.session_transaction.id
+        begun = False
         if given.progress is not None and txn_id is not None:
             operation = f"A batch of stream '{given.progress.claim.id}'"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=operation, txn_id=f"txnid:{txn_id}")
@@ -364,6 +384,8 @@ class Session(FrameStatements, SessionInspection):
                 with phase(Phase.PARSE):
                     statement, named = name_placeholders(parse(read), args)
                     statement = with_macros(statement, self._macros)
+                if txn_id is None and given.progress is None and self._begins_transaction(statement):
+                    txn_id, begun = self._engines.transactions.begin(), True
                 with self._telling_absence():
                     result = self._dispatch.run(statement, replace(given, text=read, args=named))
                 return with_note_on_absence(result, statement, self._metastore, self.warehouse)
@@ -372,13 +394,19 @@ class Session(FrameStatements, SessionInspection):
                 raise
             lost = self._engines.session_transaction.lost
             keeps = self.keeps_transaction or is_in_transaction(error)
-            if keeps and lost is None and self._engines.session_transaction.outlives(error):
+            if keeps and not begun and lost is None and self._engines.session_transaction.outlives(error):
                 raise error.with_hint(f"Transaction {txn_id} is still open.") from error.__cause__
             self._engines.session_transaction.rollback()
+            if begun:  # nothing else was lost with it
+                raise
             if isinstance(error, AcidSqlError):
                 raise (lost or error).with_hint(f"Transaction {txn_id} was rolled back.") from error.__cause__
             error.add_note(f"Transaction {txn_id} was rolled back.")
             raise
+
+    def _begins_transaction(self, statement: s.Statement) -> bool:
+        """Whether a statement begins a transaction, where none is open, because autocommit is off."""
+        return not self._engines.session_transaction.autocommit and isinstance(statement, s.RowStatement)
 
     def check_warehouse(self) -> None:
         """Raises WAREHOUSE_NOT_FOUND where the first statement that writes has not yet made an embedded metastore.

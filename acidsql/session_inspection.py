@@ -10,6 +10,7 @@ from typing import Final
 from acidsql.acid.object_names import table_of
 from acidsql.acid.row_id import RowId
 from acidsql.acid.write_ids import WriteId
+from acidsql.compactor.diagnosis import Finding, examine
 from acidsql.compactor.http_endpoint import LOCAL
 from acidsql.compactor.metrics import Metric, metrics, serve_pages
 from acidsql.compactor.service import Compactor
@@ -25,6 +26,7 @@ from acidsql.spark.engine import Engine
 from acidsql.statements.absent_warehouse import telling_absence
 from acidsql.statements.dispatch import StatementDispatch
 from acidsql.statements.row_changes import RowChanges
+from acidsql.statements.settings import Settings
 from acidsql.uses import Uses
 
 _ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -39,6 +41,7 @@ class SessionInspection(ABC):
     _engine: Engine
     _dispatch: StatementDispatch
     _metastore: SessionMetastore
+    _settings: Settings
     _transactions: Transactions
     _uses: Uses
 
@@ -101,6 +104,28 @@ class SessionInspection(ABC):
         with self._telling_absence():
             found = self._metastore.table(*table_of(name, self.database))
         return table_content(found, self._metastore, self._engine.files(found.location), partition)
+
+    def doctor(self, name: str, *, reads_files: bool = True) -> Sequence[Finding]:
+        """What is wrong with a table, and the statements that mend it. Changes no table, and needs no Spark for local
+        ones. Unless it `reads_files`, damaged files are not noticed, and it only lists directories.
+
+        Raises DATABASE_NOT_FOUND, TABLE_NOT_FOUND.
+
+        >>> session.doctor("employee")
+        []
+        """
+        with self._uses.use(), self._telling_absence():
+            found = self._metastore.table(*table_of(name, self.database))
+            return examine(found, self._metastore, self._engine.files, self._settings.values, reads_files=reads_files)
+
+    def table_names(self) -> Sequence[str]:
+        """The names of all tables of all databases, `db.t`, without those of views.
+
+        >>> session.table_names()
+        ['default.employee']
+        """
+        names = [(db.name, name) for db in self._metastore.databases() for name in self._metastore.tables(db.name)]
+        return [f"{db}.{name}" for db, name in names if self._metastore.find_table(db, name) is not None]
 
     def events(self, content: TableContent, part: PartContent) -> Iterator[StoredEvent]:
         """The events in the files of a partition from `inspect`: whether a reader sees them, and why not.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar import clauses
 from acidsql.grammar.alter_table import set_owner
-from acidsql.grammar.setting_text import Setting
+from acidsql.grammar.setting_text import Autocommit, Setting
 from acidsql.grammar.statement_reader import Leaf, Node
 from acidsql.grammar.statements import (
     AbortCompactions,
@@ -32,6 +32,7 @@ from acidsql.grammar.statements import (
     RepairTable,
     ResetSettings,
     Rollback,
+    SetAutocommit,
     SetDatabaseLocation,
     SetDatabaseProperties,
     SetSetting,
@@ -159,10 +160,12 @@ def no_effect(node: Node, source: str) -> NoEffect:
     return NoEffect(source, " ".join(word for word in words if word not in ("LAZY", "OPTIONS")), cache)
 
 
-def set_setting(node: Node, source: str) -> SetSetting:
+def set_setting(node: Node, source: str) -> SetSetting | SetAutocommit:
     leaf = node.maybe_leaf("SETTING")
     if leaf is None:
         return SetSetting(source)
+    if isinstance(leaf.island, Autocommit):
+        return SetAutocommit(source, leaf.island.on)
     assert isinstance(leaf.island, Setting)
     return SetSetting(source, leaf.island.key, leaf.island.value)
 

@@ -22,14 +22,14 @@ from sqlglot.tokenizer_core import TokenType
 from acidsql.errors import Span
 from acidsql.grammar.lexer import Lexed, is_word
 from acidsql.grammar.parser_tables import kept_tables
-from acidsql.grammar.setting_text import Setting, read_setting
+from acidsql.grammar.setting_text import Autocommit, Setting, read_setting
 from acidsql.grammar.sqlglot_fragments import read_tree
 from acidsql.grammar.statements import Values
 from acidsql.grammar.syntax_errors import syntax_error
 from acidsql.grammar.type_syntax import scan_type
 from acidsql.grammar.values_rows import read_rows
 
-Island: TypeAlias = "exp.Expression | Values | Setting"
+Island: TypeAlias = "exp.Expression | Values | Setting | Autocommit"
 
 _MARKS = {
     TokenType.COMMA: "COMMA",

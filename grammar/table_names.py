@@ -48,6 +48,7 @@ from acidsql.grammar.statements import (
     ResetSettings,
     RestoreTable,
     Rollback,
+    SetAutocommit,
     SetSetting,
     Show,
     StartTransaction,
@@ -112,7 +113,7 @@ def _named(statement: Statement) -> Iterator[TableName]:
             return
         case CreateDatabase() | AlterDatabase() | DropDatabase() | UseDatabase():
             return
-        case SetSetting() | ResetSettings() | NoEffect():
+        case SetSetting() | SetAutocommit() | ResetSettings() | NoEffect():
             return
         case StartTransaction() | Commit() | Rollback() | AbortTransactions() | AbortCompactions():
             return

@@ -63,7 +63,7 @@ def _written_tables(statement: s.Statement) -> Iterator[s.TableName]:
             return
         case s.Query() | s.Explain() | s.Show() | s.Describe() | s.DescribeHistory() | s.UseDatabase():
             return
-        case s.SetSetting() | s.ResetSettings() | s.NoEffect():
+        case s.SetSetting() | s.SetAutocommit() | s.ResetSettings() | s.NoEffect():
             return
         case s.CreateDatabase() | s.AlterDatabase() | s.DropDatabase():
             return

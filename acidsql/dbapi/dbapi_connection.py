@@ -79,7 +79,7 @@ class Connection:
     def __init__(self, session: Session, *, autocommit: bool = True) -> None:
         self.session = session
         """The session that runs the statements, for what DB-API has no words for."""
-        self._autocommit = autocommit
+        session.autocommit = autocommit
         self._closed = False
         self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
         self._in_order = threading.RLock()
@@ -97,18 +97,13 @@ class Connection:
         >>> connection.autocommit
         True
         """
-        return self._autocommit
+        return self.session.autocommit
 
     @autocommit.setter
     def autocommit(self, value: bool) -> None:
         self.require_open()
-        with self._in_order:
-            txn_id = self.session.transaction_id
-            if value != self._autocommit and txn_id is not None:
-                raise exceptions.ProgrammingError(
-                    Condition.IN_TRANSACTION, operation="A change of autocommit", txn_id=f"txnid:{txn_id}"
-                )
-            self._autocommit = value
+        with self._in_order, raising_dbapi_errors():
+            self.session.autocommit = value
 
     @property
     def in_transaction(self) -> bool:
@@ -232,7 +227,7 @@ class Connection:
         """Begins a transaction for a statement of the block if autocommit is off. A statement that is refused, and has
         changed nothing, leaves the transaction of earlier statements open. An error that rolls back what they did must
         be answered by `rollback`: going on would commit a part of the transaction."""
-        if self._autocommit:
+        if self.session.autocommit:
             self.session.keeps_transaction = True  # one that START TRANSACTION has begun
             yield
             return

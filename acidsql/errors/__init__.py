@@ -99,10 +99,15 @@ class AcidSqlError(Exception):
         return [self.span] if self.span is not None else []
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """The error as it is shown: with its code, the line of the statement with carets under the place, and the hint.
+        `width` is that of the screen, which cuts longer lines of the statement around the place."""
         code = f" [Error {self.hive_code}]" if self.hive_code else ""
         lines = [f"[{self.condition}]{code} {_shown(self.message)}"]
         if self.span is not None:
-            lines.append(self.span.caret_block())
+            lines.append(self.span.caret_block(width))
         if self.hint:
             lines.append(f"Hint: {_shown(self.hint)}")
         return "\n".join(lines)

@@ -139,6 +139,23 @@ def add_inspect(
     return inspect
 
 
+def add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Adds the arguments of `acidsql doctor`."""
+    doctor = commands.add_parser(
+        "doctor",
+        help="say what is wrong with tables, and which statements mend it",
+        description="Says what is wrong with tables and prints the statements that mend it. It changes no table.",
+        epilog="exit status: 0 nothing is wrong, 1 something is, 2 bad usage or cannot start",
+        allow_abbrev=False,
+    )
+    doctor.add_argument("tables", nargs="*", metavar="TABLE", help="a table (default: all tables)")
+    doctor.add_argument("--json", action="store_true", help="print a JSON object a line for each finding")
+    doctor.add_argument("--quick", action="store_true", help="read no files, and so notice no damaged ones")
+    add_place(doctor)
+    add_conf(doctor)
+    return doctor
+
+
 def check_inspect(options: argparse.Namespace) -> None:
     """Ends the process with status 2 where options do not go together."""
     is_about_rows = options.row is not None or options.where is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError
 
 if TYPE_CHECKING:  # the prompt is shown before the session is imported
@@ -39,3 +40,10 @@ class CatalogNames:
         except AcidSqlError:
             return ()
         return () if found is None else found.column_names
+
+    def partition_columns(self, database: str, table: str) -> Sequence[str]:
+        try:
+            found = self._session.catalog.find(database, table)
+        except AcidSqlError:
+            return ()
+        return [column.name for column in found.partition_columns] if isinstance(found, Table) else ()

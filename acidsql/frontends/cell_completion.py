@@ -34,6 +34,9 @@ class NoNames:
     def columns(self, _database: str, _table: str) -> Sequence[str]:
         return ()
 
+    def partition_columns(self, _database: str, _table: str) -> Sequence[str]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Completions:

@@ -21,6 +21,7 @@ from acidsql.frontends.arguments import (
     add_claim,
     add_conf,
     add_diff,
+    add_doctor,
     add_ingest,
     add_inspect,
     add_place,
@@ -200,6 +201,15 @@ def _inspect(options: argparse.Namespace) -> int:
     return OK if sound else FAILED
 
 
+def _doctor(options: argparse.Namespace) -> int:
+    from acidsql.frontends.doctor import print_findings
+
+    with connect(warehouse=options.warehouse, metastore=options.metastore, conf=dict(options.conf)) as session:
+        session.check_warehouse()
+        is_sound = print_findings(session, options.tables, as_json=options.json, reads_files=not options.quick)
+    return OK if is_sound else FAILED
+
+
 def _diff(options: argparse.Namespace) -> int:
     from acidsql.frontends.diff import print_changes
 
@@ -308,6 +318,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shell(commands)
     _add_compactor(commands)
     add_inspect(commands, _FORMATS).set_defaults(command=_inspect)
+    add_doctor(commands).set_defaults(command=_doctor)
     add_diff(commands, _FORMATS).set_defaults(command=_diff)
     add_ingest(commands).set_defaults(command=_ingest)
     add_claim(commands).set_defaults(command=_claim)

@@ -12,8 +12,6 @@ CUT: Final = "…"
 """Ends a value that is cut."""
 _TEXT: Final = 8
 """The least width that a column of text keeps."""
-_NUMBER: Final = 24
-"""The least width that a column of numbers keeps: few numbers are longer, and a cut number is of little use."""
 
 
 @dataclass(slots=True)
@@ -30,7 +28,7 @@ class Screen:
 def fitted(natural: Sequence[int], numbers: Sequence[bool], width: int) -> list[int] | None:
     """The widths that columns of these natural widths get on a screen, or None if it is too narrow for them.
 
-    The widest columns of text give way first.
+    The widest columns of text give way first. Numbers are never cut: the beginning of a number is a wrong number.
 
     >>> fitted([2, 40, 60], [True, False, False], 60)
     [2, 24, 24]
@@ -38,7 +36,7 @@ def fitted(natural: Sequence[int], numbers: Sequence[bool], width: int) -> list[
     room = width - 3 * len(natural) - 1
     if sum(natural) <= room:
         return list(natural)
-    least = [min(size, _NUMBER if number else _TEXT) for size, number in zip(natural, numbers, strict=True)]
+    least = [size if number else min(size, _TEXT) for size, number in zip(natural, numbers, strict=True)]
     if sum(least) > room:
         return None
     low, high = 0, max(natural)

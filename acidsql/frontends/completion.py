@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
-from acidsql.frontends.value_completion import file_formats, paths, setting_values
+from acidsql.frontends.value_completion import compaction_types, file_formats, paths, setting_values
 
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z)) | (?P<string>'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z))
@@ -27,6 +27,8 @@ _BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
 _READ = frozenset({"FROM", "JOIN", "USING"})
 """The words before a table that is only read, which may have a VERSION AS OF or CHANGES FROM."""
 _VERSIONS = frozenset({"VERSION", "TIMESTAMP"})
+_MOST_TABLES = 50
+"""Of how many tables the columns are offered where no FROM tells which ones are meant."""
 _CLAUSES = frozenset({"SELECT", "FROM", "WHERE", "ON", "SET", "GROUP", "ORDER", "HAVING", "VALUES", "WHEN", "BY"})
 
 
@@ -38,6 +40,7 @@ class Names(Protocol):
     def databases(self) -> Sequence[str]: ...
     def tables(self, database: str) -> Sequence[str]: ...
     def columns(self, database: str, table: str) -> Sequence[str]: ...
+    def partition_columns(self, database: str, table: str) -> Sequence[str]: ...
 
 
 class Kind(Enum):
@@ -106,6 +109,7 @@ def complete(text: str, cursor: int, names: Names) -> list[Candidate]:
     for kind, found in (
         (Kind.FILE, paths(text[start:cursor])),
         (Kind.VALUE, setting_values(text[start:cursor])),
+        (Kind.VALUE, compaction_types(text[start:cursor])),
         (Kind.FORMAT, file_formats(text[start:cursor])),
     ):
         if found is not None:
@@ -276,6 +280,24 @@ def _columns(tables: Iterable[tuple[str, str]], names: Names) -> Iterator[tuple[
             yield column, Kind.COLUMN
 
 
+def _all_tables(names: Names) -> Iterator[tuple[str, str]]:
+    return ((names.current_database, table) for table in names.tables(names.current_database)[:_MOST_TABLES])
+
+
+def _partition_columns(tables: Iterable[tuple[str, str]], names: Names) -> Iterator[tuple[str, Kind]]:
+    for database, table in dict.fromkeys(tables):
+        for column in names.partition_columns(database, table):
+            yield column, Kind.COLUMN
+
+
+def _is_in_partition(before: Sequence[_Token]) -> bool:
+    """Whether the name of a partition column follows: in PARTITION (..), but not behind the `=` of a value."""
+    if before[-1].text not in ("(", ","):
+        return False
+    opened = next((n for n in range(len(before) - 1, 0, -1) if before[n].text in ("(", ")")), 0)
+    return before[opened].text == "(" and before[opened - 1].upper == "PARTITION"
+
+
 def _tables_and_databases(names: Names) -> Iterator[tuple[str, Kind]]:
     for table in names.tables(names.current_database):
         yield table, Kind.TABLE
@@ -289,14 +311,18 @@ def _anything(
     """What may stand behind the first words of a statement."""
     from acidsql.grammar.next_keywords import following  # late: the prompt does not wait for it
 
+    if _is_in_partition(here.before) and not here.quoted:
+        yield from _partition_columns(tables.values(), names)
+        return
     grammar = following(before)
     if grammar.takes_type or _is_cast_type(here.before):
         yield from ((name, Kind.TYPE) for name in _types())
         return
     is_name = grammar.is_known and grammar.takes_name and here.before[0].upper not in ("CREATE", "DROP", "USE")
     is_expression = not grammar.is_known and _expression_follows(here.before)
+    is_unknown = not tables and not grammar.is_known and here.before[0].upper in ("SELECT", "WITH")
     if here.typed or is_name or is_expression:
-        yield from _columns(tables.values(), names)
+        yield from _columns(_all_tables(names) if is_unknown else tables.values(), names)
     if here.typed:
         yield from ((name, Kind.TABLE) for name in tables)
     if here.quoted:
@@ -307,7 +333,7 @@ def _anything(
         yield "CHANGES FROM TIMESTAMP", Kind.KEYWORD
     if here.typed or grammar.is_known:
         yield from ((keyword, Kind.KEYWORD) for keyword in grammar.keywords)
-    if here.typed and not grammar.is_known:
+    if (here.typed or (is_expression and is_unknown)) and not grammar.is_known:
         yield from ((function, Kind.FUNCTION) for function in function_signatures())
 
 

@@ -8,17 +8,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
+from acidsql.errors import AcidSqlError
 from acidsql.frontends.prompt_commands import HEADER, PAGER, TIMING, VERTICAL, SetFormat, Switch
-from acidsql.frontends.render import Format
+from acidsql.frontends.render import Format, rows_in_words
 from acidsql.frontends.script import Manner
-from acidsql.frontends.terminal import descriptor_of_stderr, tell, tell_interrupted, tell_part
+from acidsql.frontends.terminal import descriptor_of_stderr, tell, tell_interrupted, waiting_shown
 
 if TYPE_CHECKING:
+    from acidsql.grammar.statements import TableName
     from acidsql.session import Session
 
 _END_SECONDS: Final = 1.0
@@ -97,21 +99,56 @@ def tasks_after_cancel(session: Session) -> str:
     return ""
 
 
-def confirms(text: str, session: Session) -> bool:
-    """Whether a statement may run: an UPDATE or DELETE without WHERE runs if the user says so."""
+def confirms(text: str, session: Session, ask: Callable[[str], str]) -> tuple[bool, str]:
+    """Whether a statement may run, and what the user has typed behind the question that is no answer to it.
+
+    An UPDATE or DELETE without WHERE runs if the user says so. A statement that would be refused runs without a
+    question, and is refused. `ask` shows a question and gives what the user types.
+    """
     from acidsql.statements.settings import CONFIRM_ALL_ROWS
 
     if session.setting(CONFIRM_ALL_ROWS) != "true" or not sys.stdin.isatty():
-        return True
+        return True, ""
     target = _changed_whole(text, session)
-    if target is None:
+    if target is None or _is_refused(text, session):
+        return True, ""
+    typed = ask(f"There is no WHERE: this changes every row of {_with_rows(target, session)}. Run it? (y/N) ")
+    answer = typed.strip().lower()
+    if answer in ("y", "yes"):
+        return True, ""
+    return False, "" if answer in ("", "n", "no") else f"{typed}\n"
+
+
+def _is_refused(text: str, session: Session) -> bool:
+    try:
+        session.explain(text)
+    except AcidSqlError:
         return True
-    tell_part(f"There is no WHERE: this changes every row of {target}. Run it? (y/N) ")
-    answer = sys.stdin.readline()
-    return answer.strip().lower() in ("y", "yes")
+    return False
 
 
-def _changed_whole(text: str, session: Session) -> str | None:
+def _with_rows(target: TableName, session: Session) -> str:
+    """The table, with the number of its rows where the footers of local files tell it: the question waits for no
+    Spark."""
+    from acidsql.snapshot.table_contents import DirectoryKind
+    from acidsql.storage.file_systems import is_local
+
+    name = ".".join(filter(None, (target.database, target.name)))
+    try:
+        with waiting_shown(silent=False, progress=session.progress, lock_wait=session.lock_wait):
+            if not is_local(session.catalog.table(target.database or session.database, target.name).location):
+                return name
+            content = session.inspect(name)
+    except AcidSqlError:
+        return name
+    read = [d for part in content.parts for d in part.directories if d.is_read]
+    deletes = sum(f.rows or 0 for d in read if d.kind is DirectoryKind.DELETE_DELTA for f in d.files)
+    rows = sum(f.rows or 0 for d in read if d.kind is not DirectoryKind.DELETE_DELTA for f in d.files) - deletes
+    is_exact = not deletes and session.transaction_id is None
+    return f"{name}, which has {'' if is_exact else 'about '}{rows_in_words(max(rows, 0))}"
+
+
+def _changed_whole(text: str, session: Session) -> TableName | None:
     """The table of which the statement changes every row; None for other statements."""
     from acidsql.grammar import statements as s
     from acidsql.grammar.parser import parsed_or_none
@@ -120,5 +157,5 @@ def _changed_whole(text: str, session: Session) -> str | None:
         return None
     statement = parsed_or_none(text, session.substituted)
     if isinstance(statement, s.Update | s.Delete) and statement.where is None:
-        return ".".join(filter(None, (statement.target.database, statement.target.name)))
+        return statement.target
     return None

@@ -18,7 +18,8 @@ from acidsql.frontends.column_widths import Screen, cut, fitted
 from acidsql.frontends.value_text import Row, json_text, json_value, shortest_floats, text, unique_names
 
 ALIGNED_ROWS = 1000
-"""How many rows determine the column widths of `table` and `markdown`. A longer cell further down sticks out."""
+"""How many rows determine the column widths of `table` and `markdown`. A longer cell further down sticks out, but on a
+screen: there each further block of so many rows may begin with a new head, and wider columns."""
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
@@ -147,27 +148,43 @@ def _table(
     columns: Sequence[Column], rows: Iterator[list[str]], *, header: bool, screen: Screen | None
 ) -> Iterator[str]:
     names = [visible(column.name) for column in columns]
-    first = list(islice(rows, ALIGNED_ROWS))
-    widths = _widths(chain([names] if header else [], first), [1] * len(names))
-    if screen is not None:
-        narrow = fitted(widths, list(map(is_number, columns)), screen.width)
-        if narrow is None:
-            screen.is_vertical = True
-            yield from _vertical(names, chain(first, rows), header=header)
-            return
-        screen.has_cut = narrow != widths
-        widths = narrow
-        first = [_cut_row(row, widths) for row in first]
-        rows = (_cut_row(row, widths) for row in rows)
-        names = _cut_row(names, widths)
+    natural = [1] * len(names)
     aligners = _aligners(columns)
-    border = "+" + "+".join("-" * (width + 2) for width in widths) + "+\n"
-    yield border
-    if header:
-        yield _table_row(names, widths, [_left] * len(names)) + border
-    for row in chain(first, rows):
-        yield _table_row(row, widths, aligners)
-    yield border
+    if screen is None:
+        first = list(islice(rows, ALIGNED_ROWS))
+        natural = _widths(chain([names] if header else [], first), natural)
+        yield _head(names, natural, header=header)
+        for row in chain(first, rows):
+            yield _table_row(row, natural, aligners)
+        yield _border(natural)
+        return
+    natural = _widths([names] if header else [], natural)
+    widths: list[int] | None = None
+    while (block := list(islice(rows, ALIGNED_ROWS))) or widths is None:
+        natural = _widths(block, natural)
+        fitting = fitted(natural, list(map(is_number, columns)), screen.width)
+        if fitting is None:
+            yield _border(widths) if widths is not None else ""
+            screen.is_vertical = True
+            yield from _vertical(names, chain(block, rows), header=header)
+            return
+        if fitting != widths:  # a later, longer value widens its column: the table goes on below a new head
+            yield _border(widths) if widths is not None else ""
+            yield _head(_cut_row(names, fitting), fitting, header=header)
+        widths = fitting
+        screen.has_cut = screen.has_cut or widths != natural
+        for row in block:
+            yield _table_row(_cut_row(row, widths), widths, aligners)
+    yield _border(widths)
+
+
+def _border(widths: Sequence[int]) -> str:
+    return "+" + "+".join("-" * (width + 2) for width in widths) + "+\n"
+
+
+def _head(names: Sequence[str], widths: Sequence[int], *, header: bool) -> str:
+    border = _border(widths)
+    return border + (_table_row(names, widths, [_left] * len(names)) + border if header else "")
 
 
 def _cut_row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:

@@ -152,6 +152,7 @@ class Runner:
             tell("Not run.")
             return
         shape = Format.VERTICAL if piece.vertical else self.manner.shape
+        is_absent = self._has_no_warehouse()
         started = time.perf_counter()
         with ExitStack() as ending:
             session = self.session
@@ -167,6 +168,15 @@ class Runner:
             tell(f"{message}{seconds}")
             if isinstance(result, Done | CountsResult | RowsResult) and result.note:
                 tell(result.note)
+            if is_absent and not self._has_no_warehouse():
+                tell(f"The warehouse {self.session.warehouse} is new.")
+
+    def _has_no_warehouse(self) -> bool:
+        try:
+            self.session.check_warehouse()
+        except AcidSqlError as error:
+            return error.condition == Condition.WAREHOUSE_NOT_FOUND.name
+        return False
 
     def _plan_in_place(self, text: str) -> str | None:
         """What a dry run prints in place of running a statement: its plan, or the name of a statement without one, such
@@ -213,7 +223,7 @@ class Runner:
             write_rows(parts)
         if is_text(result, shape):
             return result.operation
-        return f"({rows_in_words(number)}{_notes(screen)})"
+        return f"({rows_in_words(number)}{_notes(screen) if number else ''})"
 
 
 def _not_in_scripts(piece: Piece) -> AcidSqlError:

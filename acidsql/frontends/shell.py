@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from platformdirs import user_state_path
 from prompt_toolkit import PromptSession
@@ -44,6 +44,9 @@ from acidsql.frontends.statement_help import statement_help
 from acidsql.frontends.terminal import report, tell
 from acidsql.grammar.script_splitter import is_complete
 
+if TYPE_CHECKING:  # the prompt is shown before the session is imported
+    from acidsql.session import Session
+
 _DEFAULT_DATABASE = "default"
 _NOT_RUN = "The statement that was not finished was not run. It is in the history."
 
@@ -51,9 +54,13 @@ _NOT_RUN = "The statement that was not finished was not run. It is in the histor
 class Opening:
     """Opens the session, and then Spark, on a thread. A statement waits for the session."""
 
-    def __init__(self, open_runner: Callable[[], Runner], when_done: Callable[[], None]) -> None:
-        """`when_done` is called on the thread when Spark has started or the start has failed."""
+    def __init__(
+        self, open_runner: Callable[[], Runner], when_done: Callable[[], None], allows: Callable[[str, Session], bool]
+    ) -> None:
+        """`when_done` is called on the thread when Spark has started or the start has failed, and `allows` before each
+        statement: it asks the user about some."""
         self.failure: Exception | None = None
+        self._allows = allows
         self._open = open_runner
         self._when_done = when_done
         self._runner: Runner | None = None
@@ -78,7 +85,7 @@ class Opening:
 
     def _run(self) -> None:
         try:
-            self._runner = _at_the_prompt(self._open())
+            self._runner = self._at_the_prompt(self._open())
             self._opened.set()
             self._runner.session.start()
         except Exception as error:  # noqa: BLE001 - the edge: a thread's error must reach the user, whatever it is
@@ -87,13 +94,12 @@ class Opening:
             self._opened.set()
             self._when_done()
 
-
-def _at_the_prompt(runner: Runner) -> Runner:
-    """The runner for a user who reads what it prints, and can answer."""
-    runner.manner = replace(runner.manner, paged=True)
-    runner.allows = lambda text: confirms(text, runner.session)
-    runner.session.keeps_transaction = True
-    return runner
+    def _at_the_prompt(self, runner: Runner) -> Runner:
+        """The runner for a user who reads what it prints, and can answer."""
+        runner.manner = replace(runner.manner, paged=True)
+        runner.allows = lambda text: self._allows(text, runner.session)
+        runner.session.keeps_transaction = True
+        return runner
 
 
 class Shell:
@@ -101,13 +107,13 @@ class Shell:
 
     def __init__(self, open_runner: Callable[[], Runner], *, silent: bool = False, database: str | None = None) -> None:
         """`database` is the session's first current database if it is not `default`. The shell closes the session."""
-        self._opening = Opening(open_runner, self._started)
+        self._opening = Opening(open_runner, self._started, self._allows)
         self._silent = silent
         self._database = database or _DEFAULT_DATABASE
         self._last = ""
         """What was typed last, for the editor."""
         self._edited = ""
-        """What the editor gave, for the prompt."""
+        """What the editor gave, or was typed behind a question, for the prompt."""
         self._prompt = self._new_prompt()
 
     def run(self) -> int:
@@ -163,6 +169,14 @@ class Shell:
         self._last = text.strip() or self._last
         runner.run_text(text)
         return runner.status != CANNOT_START
+
+    def _allows(self, text: str, session: Session) -> bool:
+        """Asks about a statement. What is no answer, such as a pasted statement, goes to the next prompt."""
+        allowed, typed = confirms(text, session, _answer)
+        if typed:
+            tell("That is neither y nor n: it is at the prompt again.")
+            self._edited += typed
+        return allowed
 
     def _run_command(self, command: Command) -> bool:
         match command:
@@ -238,6 +252,17 @@ class Shell:
         )
         prompt.app.after_render += lambda _: self._opening.start()  # not earlier: its imports would delay the prompt
         return prompt
+
+
+def _answer(question: str) -> str:
+    """What the user types behind a question; nothing at the end of input. It takes what was typed ahead of it, too."""
+    prompt: PromptSession[str] = PromptSession(
+        output=create_output(stdout=sys.stderr) if not sys.stdout.isatty() else None, history=InMemoryHistory()
+    )
+    try:
+        return prompt.prompt(question)
+    except EOFError:
+        return ""
 
 
 def is_done(text: str) -> bool:

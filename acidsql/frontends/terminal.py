@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -54,7 +55,11 @@ def write_out(text: str) -> None:
 
 def report(error: Exception, *, place: str = "", with_traceback: bool = False) -> None:
     """Prints an error to standard error: `place`, the message and the caret block, in red on a terminal."""
-    message = str(error) if isinstance(error, AcidSqlError) else f"[{type(error).__name__}] {str(error).strip()}"
+    message = (
+        error.text(_screen_width())
+        if isinstance(error, AcidSqlError)
+        else f"[{type(error).__name__}] {str(error).strip()}"
+    )
     place, message = visible(place), message if isinstance(error, AcidSqlError) else visible(message)
     if shows_control_sequences():
         sys.stderr.write("\x1b[31m" + visible(f"{place}{message}", tabs=True) + "\x1b[0m\n")
@@ -62,6 +67,11 @@ def report(error: Exception, *, place: str = "", with_traceback: bool = False) -
         tell(f"{place}{message}")
     if with_traceback:
         tell_part("".join(traceback.format_exception(error)))
+
+
+def _screen_width() -> int | None:
+    """The width of the terminal that standard error is, else None."""
+    return shutil.get_terminal_size().columns if sys.stderr.isatty() else None
 
 
 def shows_control_sequences() -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 _SETTING_VALUE: Final = re.compile(r"\s*SET\s+(?P<key>[\w.:-]+)\s*=\s*(?P<typed>[\w.-]*)", re.IGNORECASE)
 _FORMAT: Final = re.compile(r".*\b(?:STORED\s+AS|SET\s+FILEFORMAT)\s+(?P<typed>\w*)", re.IGNORECASE | re.DOTALL)
+_COMPACTION: Final = re.compile(r"\s*ALTER\s+TABLE\b.*\bCOMPACT\s+'(?P<typed>\w*)", re.IGNORECASE | re.DOTALL)
 _PATH: Final = re.compile(
     r".*\b(?:INPATH|LOCATION|DIRECTORY)\s+'(?P<path>(?:file:(?=/))?[^'\\]*)", re.IGNORECASE | re.DOTALL
 )
@@ -43,6 +44,17 @@ def file_formats(before: str) -> tuple[str, Sequence[str]] | None:
     typed = found["typed"]
     fitting = [name for name in _FORMATS if name.startswith(typed.lower())]
     return typed, fitting if typed and typed == typed.lower() else [name.upper() for name in fitting]
+
+
+def compaction_types(before: str) -> tuple[str, Sequence[str]] | None:
+    """What is typed of the type of a compaction behind COMPACT, and the types; None elsewhere."""
+    from acidsql.acid.compaction_scope import CompactionType
+
+    found = _COMPACTION.fullmatch(before)
+    if found is None or _open_at_end(before) != "in_string":
+        return None
+    typed = found["typed"]
+    return typed, [name for name in (kind.value.lower() for kind in CompactionType) if name.startswith(typed.lower())]
 
 
 def paths(before: str) -> tuple[str, Sequence[str]] | None:

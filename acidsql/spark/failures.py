@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +34,10 @@ _FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
 _STACK: Final = "java.lang.StackOverflowError"
 _TOO_DEEP: Final = "The statement is too long or too deep for Spark's stack"
 _DEEPER: Final = "Split it, or start Spark with spark.driver.extraJavaOptions=-Xss64m."
+_OTHER_PYTHON: Final = re.compile(
+    r"ModuleNotFoundError: No module named '(?P<module>[\w.]+)'|\[PYTHON_VERSION_MISMATCH\][^\n]*"
+)
+"""What a Python worker of Spark says that runs another Python than the driver, or one without its packages."""
 _VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
 _PATTERN: Final = re.compile(r"java\.util\.regex\.PatternSyntaxException: ([^\n]*?)(?: near index \d+)?\n([^\n]*)")
 _CLASS: Final = re.compile(r"^(?:(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)(?:\([\w.$]+\))?: )+")
@@ -66,6 +72,8 @@ def translate(error: Exception, text: str) -> AcidSqlError:
         return AcidSqlError(Condition.DISK_FULL, detail=full[0].strip())
     if _STACK in str(error):
         return AcidSqlError(Condition.QUERY_FAILED, message=_TOO_DEEP, hint=_DEEPER)
+    if "Python worker" in str(error) and (other := _OTHER_PYTHON.search(str(error))):
+        return _of_other_python(other)
     if isinstance(error, PySparkException):
         return _of_spark(error, text)
     if isinstance(error, Py4JJavaError) and (of_files := _of_file_system(error)) is not None:
@@ -144,6 +152,14 @@ def _next(
     except (ValueError, OverflowError) as error:
         hint = "Python has the years 1 to 9999; select the value as CAST(.. AS STRING)."
         raise AcidSqlError(Condition.QUERY_FAILED, message=f"a value has no Python form: {error}", hint=hint) from error
+
+
+def _of_other_python(found: re.Match[str]) -> AcidSqlError:
+    workers = os.environ.get("PYSPARK_PYTHON", "the first python3 of the search path")
+    fault = f"has no module {found['module']}" if found["module"] else "is of another version than the driver's"
+    message = f"the Python of Spark's workers ({workers}) {fault}"
+    hint = f"Start Spark with PYSPARK_PYTHON={sys.executable}, or with another Python that has the driver's packages."
+    return AcidSqlError(Condition.QUERY_FAILED, message=message, hint=hint)
 
 
 def _of_system(error: OSError) -> AcidSqlError:

@@ -25,6 +25,7 @@ from acidsql.metastore.client import Metastore
 from acidsql.planner.ddl.ddl_planner import truncate_step
 from acidsql.planner.plan import MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.planner.queries.macro_expansion import with_macros
+from acidsql.planner.stored_values.misfits import nulled
 from acidsql.planner.written_databases import check_writable, written_databases
 from acidsql.request import Request
 from acidsql.show import show
@@ -148,6 +149,8 @@ class StatementDispatch:
                 return Done("COMMIT", self.engines.transactions.commit())
             case s.Rollback():
                 return Done("ROLLBACK", self.engines.session_transaction.rollback())
+            case s.SetAutocommit():
+                return Done("SET AUTOCOMMIT", self.engines.transactions.set_autocommit(on=statement.on))
             case s.AbortTransactions():
                 return self._abort_transactions(statement)
             case s.AbortCompactions():
@@ -238,7 +241,7 @@ class StatementDispatch:
             case WritePlan() | MultiWritePlan():
                 done = self.engines.write(plan, request)
                 c = done.counts
-                counts = Counts(c.affected, c.updated, c.deleted, c.inserted)
+                counts = Counts(c.affected, c.updated, c.deleted, c.inserted, sum(nulled(c.misfits).values()))
                 return CountsResult(plan.operation, counts, done.txn_id or None, done.write_ids, c.misfits)
             case _:
                 assert_never(plan)

@@ -15,7 +15,7 @@ def may_run_in_transaction(statement: s.Statement) -> bool:
             return True
         case s.Commit() | s.Rollback() | s.Show() | s.Describe() | s.Explain() | s.SetSetting() | s.UseDatabase():
             return True
-        case s.DescribeHistory():
+        case s.DescribeHistory() | s.SetAutocommit():
             return True
         case s.ResetSettings() | s.NoEffect() | s.CreateMacro() | s.DropMacro() | s.CreateFunction() | s.DropFunction():
             return True

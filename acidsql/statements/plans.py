@@ -22,7 +22,13 @@ from acidsql.planner.ddl.ddl_explain import explain_ddl
 from acidsql.planner.ddl.ddl_plan import DDL_STATEMENTS, ViewDefinition
 from acidsql.planner.ddl.view_ddl import check_free
 from acidsql.planner.ddl.view_definition import check_query, view_definition
-from acidsql.planner.dml.create_as import column_names, column_types, plan_create_as, plan_create_query
+from acidsql.planner.dml.create_as import (
+    column_names,
+    column_types,
+    place_of_column,
+    plan_create_as,
+    plan_create_query,
+)
 from acidsql.planner.dml.directory_output import directory_table, plan_insert_directory
 from acidsql.planner.dml.load_query import loaded_table, needs_query, plan_load_query
 from acidsql.planner.dml.schema_evolution import SourceColumn, columns_of_frame, evolution, source_query
@@ -130,8 +136,14 @@ class StatementPlans:
     def _columns(
         self, query: s.Query, plan: QueryPlan, request: Request, *, of_view: bool = False
     ) -> list[tuple[str, str]]:
-        """The names and Hive types of a query's columns. Spark analyzes the query."""
-        found = self._engines.spark.columns(plan, request, of_view=of_view)
+        """The names and Hive types of a query's columns. Spark analyzes the query. Raises CREATE_AS_TYPE."""
+        try:
+            found = self._engines.spark.columns(plan, request, of_view=of_view)
+        except AcidSqlError as error:
+            if error.condition != Condition.CREATE_AS_TYPE.name:
+                raise
+            place = place_of_column(query, error.getMessageParameters()["column"])
+            raise (error if place is None else error.with_span(place)) from None
         types = column_types(query.tree, [kind for _, kind in found])
         return list(zip(column_names([name for name, _ in found]), types, strict=True))
 
@@ -273,7 +285,7 @@ def has_plan(statement: s.Statement) -> bool:
 
 def changes_session(statement: s.Statement) -> bool:
     """Whether a statement changes nothing but its session: settings, variables, database, macros and functions."""
-    settings = s.UseDatabase | s.SetSetting | s.ResetSettings
+    settings = s.UseDatabase | s.SetSetting | s.SetAutocommit | s.ResetSettings
     return isinstance(statement, settings | s.CreateMacro | s.DropMacro | s.CreateFunction | s.DropFunction)
 
 

@@ -31,12 +31,21 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The numbers of rows that a DML statement changed. An updated row counts once."""
+    """The numbers of rows that a DML statement changed. An updated row counts once.
+
+    `nulled` is the number of values that became NULL because they do not fit their columns, which happens only without
+    `strict`. `CountsResult.nulled` has them by column.
+    """
 
     affected: int
     updated: int
     deleted: int
     inserted: int
+    nulled: int = 0
+
+    def __repr__(self) -> str:
+        shown = f"affected={self.affected}, updated={self.updated}, deleted={self.deleted}, inserted={self.inserted}"
+        return f"Counts({shown}{f', nulled={self.nulled}' if self.nulled else ''})"
 
     def as_row(self) -> tuple[int, int, int, int]:
         return (self.affected, self.updated, self.deleted, self.inserted)

@@ -258,6 +258,8 @@ def setting_names() -> list[str]:
 def note_on_unknown(key: str) -> str:
     """The note about a setting `hive.*` that Hive 4 does not have, with the most similar name; else an empty text."""
     wanted = key.lower()
+    if wanted == "autocommit":
+        return "autocommit is not a setting and has no effect: SET AUTOCOMMIT FALSE, without =, is the statement."
     if not wanted.startswith("hive.") or wanted in _hive_settings():
         return ""
     near = similar_names(wanted, sorted(_hive_settings()), most=1, cutoff=0.7)

@@ -35,6 +35,8 @@ class SessionTransaction:
         self._transactions = transactions
         self._readers = readers
         self.current: SharedTransaction | None = None
+        self.autocommit = True
+        """Whether each statement commits by itself, unless START TRANSACTION has begun a transaction."""
         self.at_end: list[Callable[[], None]] = []
         """What is called when the transaction has ended, in one way or the other."""
         self._lock = threading.RLock()

@@ -100,6 +100,14 @@ class StatementTransactions:
             self.tidy_up(shared.write)
         return txn
 
+    def set_autocommit(self, *, on: bool) -> TxnId | None:
+        """SET AUTOCOMMIT: TRUE commits the transaction that is open, as JDBC's setAutoCommit does. Returns its ID.
+
+        Raises what `SessionTransaction.commit` raises.
+        """
+        self.session_transaction.autocommit = on
+        return self.commit() if on and self.session_transaction.current is not None else None
+
     def run(
         self,
         plan: WritePlan | MultiWritePlan,

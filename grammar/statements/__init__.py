@@ -89,6 +89,7 @@ from acidsql.grammar.statements.session_statements import (
     NoEffect,
     ResetSettings,
     Rollback,
+    SetAutocommit,
     SetSetting,
     Show,
     Shown,
@@ -185,6 +186,7 @@ __all__ = [
     "RestoreTable",
     "Rollback",
     "RowStatement",
+    "SetAutocommit",
     "SetBucketCount",
     "SetClustering",
     "SetDatabaseLocation",
@@ -261,6 +263,7 @@ Statement: TypeAlias = (
     | StartTransaction
     | Commit
     | Rollback
+    | SetAutocommit
     | AbortTransactions
     | AbortCompactions
     | Show

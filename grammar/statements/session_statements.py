@@ -25,6 +25,14 @@ class Rollback:
 
 
 @dataclass(frozen=True, slots=True)
+class SetAutocommit:
+    """SET AUTOCOMMIT TRUE or FALSE."""
+
+    source: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AbortTransactions:
     source: str
     txn_ids: tuple[int, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from sqlglot import exp
@@ -41,6 +42,13 @@ def column_names(names: Sequence[str]) -> list[str]:
     ['id', '_c1']
     """
     return [f"_c{i}" if name == _UNNAMED else name.lower() for i, name in enumerate(names)]
+
+
+def place_of_column(query: Query, name: str) -> Span | None:
+    """The place of a column, named as `column_names` does, in a SELECT list without a star before it."""
+    items = list(takewhile(lambda item: not item.is_star, query.tree.selects))
+    names = column_names([item.alias_or_name or _UNNAMED for item in items])
+    return span_of(items[names.index(name)], query.source) if name in names else None
 
 
 def column_types(query: exp.Query, types: Sequence[str]) -> list[str]:

@@ -551,3 +551,39 @@ def test_a_merge_that_inserts_does_not_commit_on_a_snapshot_before_another_one(b
     two.execute(merge)
     fails("WRITE_CONFLICT", one, merge)
     assert rows(two, "SELECT * FROM t WHERE id = 8") == [(8, 8)]
+
+
+# -- SET AUTOCOMMIT
+def test_without_autocommit_a_statement_begins_a_transaction_that_the_user_ends(one: Session, two: Session) -> None:
+    one.execute("SET AUTOCOMMIT FALSE")
+    assert not one.autocommit
+    assert one.transaction_id is None
+    one.execute("SHOW TABLES")
+    assert one.transaction_id is None  # only queries and DML begin one
+    one.execute("DELETE FROM t WHERE id = 1")
+    assert one.transaction_id is not None
+    assert len(rows(two)) == 3
+    one.execute("ROLLBACK")
+    assert rows(one) == [(1, 10), (2, 20), (3, 30)]
+    one.execute("COMMIT")  # the query began one, too
+    one.execute("DELETE FROM t WHERE id = 2")
+    assert one.execute("SET AUTOCOMMIT TRUE").txn_id is not None
+    assert rows(two) == [(1, 10), (3, 30)]
+    one.execute("DELETE FROM t WHERE id = 3")
+    assert one.transaction_id is None
+    assert rows(two) == [(1, 10)]
+    assert one.execute("set autocommit true").txn_id is None
+
+
+def test_a_statement_that_fails_leaves_no_transaction_that_it_alone_has_begun(one: Session) -> None:
+    one.keeps_transaction = True
+    one.execute("SET AUTOCOMMIT FALSE")
+    error = fails("SET_COLUMN_NOT_FOUND", one, "UPDATE t SET w = 1")
+    assert one.transaction_id is None
+    assert "Transaction" not in error.hint
+    one.execute("DELETE FROM t WHERE id = 1")
+    fails("SET_COLUMN_NOT_FOUND", one, "UPDATE t SET w = 1")
+    with pytest.raises(AcidSqlError, match="IN_TRANSACTION"):
+        one.autocommit = True
+    one.execute("SET AUTOCOMMIT TRUE")
+    assert rows(one) == [(2, 20), (3, 30)]

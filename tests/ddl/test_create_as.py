@@ -139,6 +139,16 @@ def test_a_query_without_rows_makes_an_empty_table(source: Session) -> None:
     assert len(rows(source, "t")) == 2
 
 
+def test_a_column_without_a_type_is_shown_in_its_place(source: Session) -> None:
+    for items, name in (("NULL AS x", "x"), ("id, NULL AS `Y`, *", "y")):
+        with pytest.raises(AcidSqlError, match=f"creates a column {name} of type") as raised:
+            source.execute(f"CREATE TABLE t {ACID} AS SELECT id AS i, {items} FROM s")
+        assert raised.value.span is not None
+        assert name in raised.value.span.text.lower()
+    with pytest.raises(AcidSqlError, match="creates a column _c1 of type void"):
+        source.execute(f"CREATE TABLE t {ACID} AS SELECT id, NULL FROM s")
+
+
 def test_if_not_exists_leaves_an_existing_table_unchanged(source: Session) -> None:
     before = rows(source, "s")
     assert source.execute(f"CREATE TABLE IF NOT EXISTS s {ACID} AS SELECT 1 AS x").counts is None

@@ -45,6 +45,8 @@ def test_literals_that_do_not_fit_are_counted(session: Session, clauses: str) ->
         f"INSERT INTO {into} VALUES ('abc', 1234.5, NULL), ('2', NULL, DATE '2026-01-01'), ('x', 99999, '2026-13-01')",
     )
     assert done.nulled == {"id": 2, "v": 2, "d": 1}
+    assert done.counts.nulled == 5
+    assert str(done.counts).endswith(", nulled=5)")
     assert done.note == (
         "Values that do not fit: 2 in column id became NULL ('abc'), 2 in column v became NULL ('1234.5'), "
         "1 in column d became NULL ('2026-13-01')."

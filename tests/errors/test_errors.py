@@ -6,6 +6,7 @@ import re
 from string import Formatter
 
 import pytest
+from rich.cells import cell_len
 
 import acidsql
 from acidsql.errors import AcidSqlError, Condition, Span, suggestion
@@ -101,6 +102,22 @@ def test_moved_points_into_the_longer_text() -> None:
 )
 def test_the_carets_stand_under_the_place(source: str, start: int, end: int, block: str) -> None:
     assert Span(source, start, end).caret_block() == block
+
+
+@pytest.mark.parametrize("width", [30, 40, 79, 100, 200])
+@pytest.mark.parametrize("before", ["", "a, ", "a, " * 40, "名前, " * 40, "e\u0301\t, " * 40])
+def test_on_a_screen_a_long_line_is_cut_around_the_place(before: str, width: int) -> None:
+    source = f"SELECT {before}oops{', b' * 40} FROM t"
+    start = source.index("oops")
+    line, carets = Span(source, start, start + 4).caret_block(width).splitlines()
+    assert cell_len(line) <= width
+    assert cell_len(carets) <= width
+    at = carets.index("^")
+    assert carets[at:] == "^^^^"
+    assert cell_len(line[: line.index("oops")]) == at
+    shown = line.partition("| ")[2].removeprefix("...").removesuffix("...")
+    assert shown in source.replace("\t", " ")
+    assert cell_len(line) >= width - 5 or len(shown) == len(source)
 
 
 def test_line_and_column_count_from_one() -> None:

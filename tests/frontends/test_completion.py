@@ -27,6 +27,9 @@ class SomeNames:
     def columns(self, database: str, table: str) -> Sequence[str]:
         return self.known.get(database, {}).get(table, ())
 
+    def partition_columns(self, database: str, table: str) -> Sequence[str]:
+        return self.columns(database, table)[-1:] if table == "employee" else ()
+
 
 NAMES = SomeNames(
     {
@@ -58,6 +61,9 @@ def offered(text: str, kind: Kind | None = None) -> list[str]:
         ("create table t (a int) stored as p|", ["parquet"]),
         ("ALTER TABLE t SET FILEFORMAT O|", ["ORC"]),
         ("SELECT 'STORED AS |", []),
+        ("ALTER TABLE t COMPACT '|", ["minor", "major", "rebalance"]),
+        ("alter table t partition (p = 'x') compact 'M|", ["minor", "major"]),
+        ("SELECT 'ALTER TABLE t COMPACT '|", []),
     ],
 )
 def test_values_and_formats_are_those_that_a_statement_takes(text: str, candidates: list[str]) -> None:
@@ -126,6 +132,12 @@ def test_tables_and_databases_where_a_name_must_follow(text: str, candidates: li
     ("text", "columns"),
     [
         ("SELECT sal| FROM employee", ["salary"]),
+        ("SELECT |", ["id", "name", "salary", "`a b`", "select_me"]),  # FROM is not typed yet: those of all tables
+        ("SELECT id, sal|", ["salary"]),
+        ("ALTER TABLE employee DROP PARTITION (|", ["salary"]),
+        ("ALTER TABLE employee ADD PARTITION (s|", ["salary"]),
+        ("INSERT INTO employee PARTITION (salary = 1, |", ["salary"]),
+        ("INSERT INTO employee PARTITION (|) SELECT 1", ["salary"]),
         ("SELECT | FROM employee", ["id", "name", "salary"]),
         ("SELECT * FROM employee WHERE |", ["id", "name", "salary"]),
         ("SELECT * FROM employee WHERE id = |", ["id", "name", "salary"]),
@@ -256,3 +268,9 @@ def test_set_offers_settings() -> None:
     assert "hive.lock.numretries" in offered("set hive.|", Kind.SETTING)
     assert offered("SET acidsql.store|") == ["acidsql.store.assignment"]
     assert offered("SET hive.lock.numretries=|") == []
+
+
+def test_before_from_there_are_functions_and_keywords_behind_the_columns() -> None:
+    found = offered("SELECT |")
+    assert found.index("salary") < found.index("abs")
+    assert "abs" not in offered("SELECT | FROM employee")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,31 +58,54 @@ def test_a_refused_statement_leaves_the_transaction_open_at_the_prompt_only(sess
     assert rows(session, "SELECT * FROM t") == [(1, 11)]
 
 
-def test_the_prompt_asks_before_every_row_is_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_prompt_asks_before_every_row_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal:
-        def __init__(self, answer: str) -> None:
-            self.answer = answer
-
         def isatty(self) -> bool:
             return True
 
-        def readline(self) -> str:
-            return self.answer
+    asked: list[str] = []
 
-    embedded = connect(tmp_path / "warehouse")
-    asked = ("UPDATE t SET v = 1", "delete from d.t", "WITH s AS (SELECT 1) DELETE FROM t")
-    for statement in asked:
-        for answer, runs in (("y\n", True), ("n\n", False), ("", False)):
-            monkeypatch.setattr(sys, "stdin", Terminal(answer))
-            assert confirms(statement, embedded) is runs
-    assert "this changes every row of d.t. Run it? (y/N)" in capsys.readouterr().err
-    for statement in ("UPDATE t SET v = 1 WHERE id = 2", "SELECT 1", "UPDATE t SETT", "DELETE FROM t WHERE true"):
-        assert confirms(statement, embedded)
-    embedded.execute("SET acidsql.shell.confirm.all.rows=false")
-    assert confirms("DELETE FROM t", embedded)
-    embedded.close()
+    def answering(answer: str) -> Callable[[str], str]:
+        def ask(question: str) -> str:
+            asked.append(question)
+            return answer
+
+        return ask
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    with connect(tmp_path / "warehouse") as embedded:
+        embedded.execute("CREATE DATABASE d")
+        for name in ("t", "d.t"):
+            embedded.execute(f"CREATE TABLE {name} (v int) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
+        embedded.execute("INSERT INTO d.t VALUES (1), (2), (3)")
+        for statement in ("UPDATE t SET v = 1", "delete from d.t", "WITH s AS (SELECT 1) DELETE FROM t"):
+            for answer, outcome in (
+                ("y", (True, "")),
+                ("n", (False, "")),
+                ("", (False, "")),
+                ("SELECT 42;", (False, "SELECT 42;\n")),
+            ):
+                assert confirms(statement, embedded, answering(answer)) == outcome
+        assert asked[0] == "There is no WHERE: this changes every row of t, which has 0 rows. Run it? (y/N) "
+        assert asked[4] == "There is no WHERE: this changes every row of d.t, which has 3 rows. Run it? (y/N) "
+        del asked[:]
+        for statement in (
+            "UPDATE t SET v = 1 WHERE v = 2",
+            "SELECT 1",
+            "UPDATE t SETT",
+            "DELETE FROM t WHERE true",
+            "DELETE FROM nowhere",  # what is refused is refused without a question
+            "UPDATE t SET w = 1",
+        ):
+            assert confirms(statement, embedded, answering("n")) == (True, "")
+        assert not asked
+        embedded.execute("DELETE FROM d.t WHERE v = 2")
+        embedded.execute("SET AUTOCOMMIT FALSE")
+        assert confirms("DELETE FROM d.t", embedded, answering("n")) == (False, "")
+        assert asked == ["There is no WHERE: this changes every row of d.t, which has about 2 rows. Run it? (y/N) "]
+        assert embedded.transaction_id is None  # the question has begun none
+        embedded.execute("SET acidsql.shell.confirm.all.rows=false")
+        assert confirms("DELETE FROM t", embedded, answering("n")) == (True, "")
 
 
 def test_unknown_settings_of_transactions_are_refused_and_those_of_spark_are_shown(session: Session) -> None:

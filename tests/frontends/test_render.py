@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 from rich.cells import cell_len
 
+from acidsql.frontends import render as text_of_rows
 from acidsql.frontends.column_widths import Screen, fitted
 from acidsql.frontends.render import ALIGNED_ROWS, Format, render, rows_in_words, summary
 from acidsql.frontends.value_text import json_value, text
@@ -325,4 +327,43 @@ def test_a_table_fits_the_screen_or_its_rows_stand_one_below_the_other(width: in
 def test_numbers_are_not_cut_before_texts() -> None:
     assert fitted([18, 100], [True, False], 60) == [18, 35]
     assert fitted([18, 10], [True, False], 40) == [18, 10]
+    assert fitted([38, 100], [True, False], 60) == [38, 15]
+    assert fitted([38, 100], [True, False], 50) is None
     assert fitted([30] * 10, [False] * 10, 100) is None
+
+
+def test_a_later_number_is_never_cut_and_a_later_text_only_where_the_line_is_full() -> None:
+    columns = [Column("id", "bigint"), Column("s", "string")]
+    early, late = [(1, "a")] * ALIGNED_ROWS, [(10**17 + 7, "bb"), (2, "x" * 50)]
+    screen = Screen(40)
+    lines = "".join(render(Format.TABLE, columns, early + late, screen=screen)).splitlines()
+    assert lines[-7:] == [
+        "+----+---+",
+        "+--------------------+-----------------+",
+        "| id                 | s               |",
+        "+--------------------+-----------------+",
+        "| 100000000000000007 | bb              |",
+        "|                  2 | xxxxxxxxxxxxxx… |",
+        "+--------------------+-----------------+",
+    ]
+    assert screen.has_cut
+    wide = "".join(render(Format.TABLE, columns, early + late, header=False, screen=Screen(200))).splitlines()
+    assert wide[-3] == f"| {10**17 + 7} | bb{' ' * 48} |"
+    assert wide.count(wide[-1]) == 2
+    narrow = Screen(20)
+    rest = "".join(render(Format.TABLE, columns, early + late, screen=narrow)).splitlines()
+    assert rest[-2:] == ["id: 2", f" s: {'x' * 50}"]
+    assert narrow.is_vertical
+
+
+@given(
+    st.lists(st.tuples(st.integers(-(10**20), 10**20), st.text("ab", max_size=30)), max_size=40), st.integers(20, 60)
+)
+def test_every_number_is_whole_on_every_screen(rows: list[tuple[int, str]], width: int) -> None:
+    columns = [Column("n", "decimal(21,0)"), Column("s", "string")]
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(text_of_rows, "ALIGNED_ROWS", 2)  # few rows have many blocks
+        shown = "".join(render(Format.TABLE, columns, rows, screen=Screen(width)))
+    assert all(len(line) <= width for line in shown.splitlines() if line.startswith(("|", "+")))
+    for number, _ in rows:
+        assert re.search(rf"(?<!\d){number}(?!\d)", shown)

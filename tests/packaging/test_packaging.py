@@ -160,3 +160,9 @@ def test_the_oldest_python_is_the_same_everywhere() -> None:
     assert PYPROJECT["project"]["requires-python"] == ">=3.11"
     assert PYPROJECT["tool"]["mypy"]["python_version"] == "3.11"
     assert PYPROJECT["tool"]["ruff"]["target-version"] == "py311"
+
+
+def test_completion_of_the_package_offers_its_public_names_alone() -> None:
+    assert [name for name in dir(acidsql) if not name.startswith("__")] == sorted(
+        set(acidsql.__all__) - {"__version__"}
+    )

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import NullType, StructField, YearMonthIntervalType
 
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.planner.dml.create_as import column_names
 from acidsql.planner.plan import Scan
 from acidsql.spark.catalyst.char_columns import CHAR_LENGTH, VARCHAR_LENGTH, lengths
 from acidsql.spark.spark_types import hive_type_name
@@ -48,11 +49,13 @@ def hive_columns(rows: DataFrame, *, of_view: bool) -> list[tuple[str, str]]:
 
     As in Hive, a column of a view, but not of a table, may have the type of NULL, `void`.
     """
-    sized = zip(rows.schema.fields, lengths(rows, CHAR_LENGTH), lengths(rows, VARCHAR_LENGTH), strict=True)
-    return [(field.name, _hive_type(field, char, varchar, of_view=of_view)) for field, char, varchar in sized]
+    fields = rows.schema.fields
+    named = column_names([field.name for field in fields])
+    sized = zip(named, fields, lengths(rows, CHAR_LENGTH), lengths(rows, VARCHAR_LENGTH), strict=True)
+    return [(field.name, _hive_type(name, field, *sizes, of_view=of_view)) for name, field, *sizes in sized]
 
 
-def _hive_type(field: StructField, char: int | None, varchar: int | None, *, of_view: bool) -> str:
+def _hive_type(name_in_hive: str, field: StructField, char: int | None, varchar: int | None, *, of_view: bool) -> str:
     if char is not None or varchar is not None:
         return f"varchar({varchar})" if char is None else f"char({char})"
     if of_view and isinstance(field.dataType, NullType):
@@ -61,5 +64,5 @@ def _hive_type(field: StructField, char: int | None, varchar: int | None, *, of_
     if name is None:
         kind = field.dataType.simpleString()
         hint = "Use CAST to give it a type that a table can have."
-        raise AcidSqlError(Condition.CREATE_AS_TYPE, column=field.name, type=kind, hint=hint)
+        raise AcidSqlError(Condition.CREATE_AS_TYPE, column=name_in_hive, type=kind, hint=hint)
     return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -59,7 +60,7 @@ def start_spark(conf: Mapping[str, str]) -> SparkSession:
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
     try:
-        with _utf8_locale():
+        with _utf8_locale(), own_python(settings):
             return builder.getOrCreate()
     except (RuntimeError, Py4JError, PySparkException) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
@@ -97,6 +98,21 @@ def _utf8_locale() -> Iterator[None]:
             os.environ["LC_ALL"] = before
         else:
             os.environ.pop("LC_ALL", None)
+
+
+@contextmanager
+def own_python(conf: Mapping[str, str]) -> Iterator[None]:
+    """Lets Spark's Python workers on this machine use the Python of this process, which has the same packages. PySpark
+    itself would take the first `python3` of the search path."""
+    is_chosen = "PYSPARK_PYTHON" in os.environ or "spark.pyspark.python" in conf
+    if is_chosen or not conf["spark.master"].startswith("local"):
+        yield
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        yield
+    finally:
+        os.environ.pop("PYSPARK_PYTHON", None)
 
 
 _inherited = False

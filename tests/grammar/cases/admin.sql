@@ -284,6 +284,20 @@ SET a.b = 'c;d'
 -->
 SetSetting(key='a.b', value="'c;d'")
 
+SET AUTOCOMMIT FALSE
+-->
+SetAutocommit(on=False)
+
+SET autocommit true
+-->
+SetAutocommit(on=True)
+
+SET AUTOCOMMIT maybe
+-->
+[PARSE_SYNTAX_ERROR] Syntax error near 'maybe': expected SET AUTOCOMMIT TRUE or SET AUTOCOMMIT FALSE
+1 | SET AUTOCOMMIT maybe
+  |                ^^^^^
+
 SET -v
 -->
 SetSetting()
