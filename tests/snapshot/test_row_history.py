@@ -204,6 +204,34 @@ def test_behind_a_major_compaction_only_the_last_state_is_told(session: Session)
     assert updated.events[0].note.startswith("A compaction has merged the events of version 2")
 
 
+@pytest.mark.ci
+def test_a_row_is_not_told_as_the_one_that_had_its_row_id_before_a_rebalance(session: Session) -> None:
+    filled(session, "ALTER TABLE t SET TBLPROPERTIES ('acidsql.history.retention'='1d')")
+    session.execute("INSERT INTO t VALUES (5, 'e'), (6, 'f')")
+    session.execute("ALTER TABLE t COMPACT 'rebalance' AND WAIT")
+    (now,) = session.read_arrow("t", ["row__id"], "id = 1").read_all().to_pylist()
+    assert now["row__id"] == {"writeid": 2, "bucketid": BUCKET, "rowid": 0}  # those of the row 5 before
+    refused = fails("NOT_YET_SUPPORTED", lambda: lives(session, "id = 1"))
+    assert f"(2, {BUCKET}, 0)" in str(refused)
+    fails("NOT_YET_SUPPORTED", lambda: session.row_history("t", row=now["row__id"]))
+    session.execute("ALTER TABLE t SET TBLPROPERTIES ('acidsql.history.retention'='0')")
+    session.compactor.clean()
+    (life,) = lives(session, "id = 1")
+    assert (life.current, told(life)) == (row_id(2, 0), [(2, "insert", "a")])
+    assert life.events[0].note.endswith("and the row may be older.")
+
+
+@pytest.mark.ci
+def test_behind_a_rebalance_no_row_is_told_as_updated_that_was_not(session: Session) -> None:
+    filled(session, "UPDATE t SET v = 'x' WHERE id > 2", "ALTER TABLE t COMPACT 'rebalance' AND WAIT")
+    session.compactor.clean()
+    found = {key: lives(session, f"id = {key}") for key in (1, 4)}
+    assert {key: [told(life) for life in of_key] for key, of_key in found.items()} == {
+        1: [[(2, "insert", "a")]],
+        4: [[(2, "insert", "x")]],
+    }
+
+
 @pytest.mark.parametrize("statement", ["TRUNCATE TABLE t", "INSERT OVERWRITE TABLE t VALUES (1, 'n')"])
 def test_an_overwrite_ends_the_rows_without_an_event_of_theirs(session: Session, statement: str) -> None:
     filled(session, "DELETE FROM t WHERE id = 2", statement)

@@ -89,6 +89,11 @@ _Halves: TypeAlias = tuple[Sequence[_Pairs], "Untold | None"]
 """The pairs of a statement, and what is to be said of its other rows."""
 
 
+def _may_be_renumbered(parsed: Base | Delta | None, row_id: RowId) -> bool:
+    """Whether a directory may be that of a rebalance, which gives all rows the write ID of its base."""
+    return isinstance(parsed, Base) and parsed.visibility_txn is not None and parsed.write_id == row_id.write_id
+
+
 @dataclass(frozen=True)
 class RowPairs:
     """Finds the other rows of updates. `writes` is what the table's history tells of each write."""
@@ -112,6 +117,9 @@ class RowPairs:
         parsed = [self.events.stored.directory_of(row.file).parsed for row in rows]
         statement = next(filter(None, map(statement_of, parsed)), None)
         other = self._other(place.id.write_id, statement, lambda pairs: pairs.before(place))
+        if not isinstance(other, RowPlace) and all(_may_be_renumbered(each, place.id) for each in parsed):
+            note = f"A compaction has merged the events of version {place.id.write_id}. If it was a rebalance, it has"
+            return Untold(f"{note} numbered the row anew, and the row may be older.", is_update=False)
         only_in_bases = all(isinstance(each, Base) for each in parsed)
         if other is None and only_in_bases and self._counts(place.id.write_id) is None and self._is_merged(place.id):
             return Untold("A compaction has removed the events that tell whether this was an update.", is_update=False)

@@ -29,6 +29,7 @@ from acidsql.arrow.scan.partition_constants import partition_constant
 from acidsql.arrow.scan.spark_schema import column_type
 from acidsql.arrow.scan.stored_arrays import padded
 from acidsql.arrow.scan.widened_values import check_readable, stored_values
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.planner.conditions.row_predicates import RowPredicate
 from acidsql.planner.plan import Scan
 from acidsql.snapshot.changed_files import Bounds, key_bounds, meets
@@ -129,18 +130,21 @@ class EventFiles:
         return RowIds.joined([ids for file in files for ids, _ in self._deletes(file)])
 
     def values(self, rows: Iterable[StoredRow]) -> Mapping[RowPlace, Mapping[str, object]]:
-        """The values of rows by the names of the table's columns. Raises NOT_YET_SUPPORTED, MALFORMED_LAYOUT."""
-        smallest: dict[RowPlace, StoredRow] = {}
-        for row in sorted(rows, key=lambda row: row.file.tail.rows if row.file.tail else 0):
-            smallest.setdefault(row.place, row)
+        """The values of rows by the names of the table's columns.
+
+        Raises NOT_YET_SUPPORTED, also where files have different rows with one row ID: a rebalance numbers all rows
+        anew under the highest write ID, whose rows had these numbers before. Raises MALFORMED_LAYOUT.
+        """
         by_file: dict[str, list[StoredRow]] = {}
-        for row in smallest.values():
+        for row in rows:
             by_file.setdefault(row.file.path, []).append(row)
         found: dict[RowPlace, Mapping[str, object]] = {}
         for of_file in by_file.values():
             ordered = sorted(of_file, key=lambda row: row.number)
             values = self._values(ordered[0].file, [row.number for row in ordered])
-            found |= {row.place: each for row, each in zip(ordered, values, strict=True)}
+            for row, each in zip(ordered, values, strict=True):
+                if _are_of_two_rows(found.setdefault(row.place, each), each):
+                    raise _renumbered(row.place.id)
         return found
 
     # -- files
@@ -187,6 +191,18 @@ class EventFiles:
         batch = pa.table(arrays).combine_chunks().to_batches()
         rows = python_rows(batch, [kinds[name] for name in arrays])
         return [dict(zip(arrays, row, strict=True)) for row in rows]
+
+
+def _are_of_two_rows(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    """Whether values cannot be those of the same row in two files. NaN inside of a value is unequal to itself."""
+    return one != other and repr(one) != repr(other)
+
+
+def _renumbered(row_id: RowId) -> AcidSqlError:
+    shown = f"({row_id.write_id}, {row_id.bucket_property}, {row_id.row_id})"
+    feature = f"The life of a row whose row__id {shown} a rebalance has given to another row"
+    hint = "The files from before the rebalance are still there. Once the cleaner has removed them, the ID is unique."
+    return AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=hint)
 
 
 @dataclass(frozen=True)
