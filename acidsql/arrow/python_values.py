@@ -13,7 +13,12 @@ from acidsql.errors import AcidSqlError, Condition
 
 
 class StructValue(tuple[object, ...]):
-    """The values of a struct, in order, with the names of its fields, as a Row of PySpark."""
+    """The values of a struct, in order, with the names of its fields: what a Row of PySpark offers to its readers.
+
+    >>> value = StructValue.of(("writeid", "rowid"), (3, 1))
+    >>> value.writeid, value["rowid"], value[0], value.asDict()
+    (3, 1, 3, {'writeid': 3, 'rowid': 1})
+    """
 
     __fields__: tuple[str, ...]
 
@@ -22,6 +27,18 @@ class StructValue(tuple[object, ...]):
         made = cls(values)
         made.__fields__ = names
         return made
+
+    def asDict(self) -> dict[str, object]:
+        """The values by the names of their fields."""
+        return dict(zip(self.__fields__, self, strict=True))
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__") or name not in self.__fields__:
+            raise AttributeError(name)
+        return self[self.__fields__.index(name)]
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(self.__fields__.index(key) if isinstance(key, str) else key)
 
 
 def python_rows(batches: Iterable[Any], kinds: Sequence[HiveType]) -> Iterator[tuple[object, ...]]:
