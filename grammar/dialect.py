@@ -19,6 +19,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from acidsql.errors import AcidSqlError, Condition, Span
 from acidsql.grammar.lexer import is_word
+from acidsql.grammar.precedence import HivePrecedence
 
 # Functions with a special syntax, and the keywords that tell it: TRIM(BOTH 'x' FROM a), FLOOR(a TO DAY).
 _SPECIAL_FORMS: dict[str, frozenset[str]] = {
@@ -43,7 +44,6 @@ _BEHIND_JOINS = frozenset(
     {TokenType.WHERE, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT, TokenType.SELECT}
     | {TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT, TokenType.INSERT, TokenType.WHEN, TokenType.COMMA}
 )
-_UNITS = frozenset(f"{unit}{s}" for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND") for s in ("", "S"))
 AS_OF_WORDS = {
     ("VERSION", "AS", "OF"): "VERSION",
     ("FOR", "VERSION"): "VERSION",
@@ -83,7 +83,7 @@ class MisreadError(ParseError):
         self.index = index
 
 
-class AcidSqlParser(SparkParser):
+class AcidSqlParser(HivePrecedence):
     """Spark's parser over the tokens of lexer.py. It starts at any token and stops at the end of a rule."""
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
@@ -348,18 +348,6 @@ class AcidSqlParser(SparkParser):
         return table
 
     # -- Hive's own syntax
-    def _parse_factor(self, parse_mod: bool = True) -> exp.Expr | None:
-        """An operand of `+` and `-`. A number with a unit behind it is an interval: dt + 2 days."""
-        signed = self._prev is not None and self._prev.token_type in (TokenType.PLUS, TokenType.DASH)
-        operand = super()._parse_factor(parse_mod)
-        if not (signed and isinstance(operand, exp.Literal) and not operand.is_string and self._curr):
-            return operand
-        if self._curr.text.upper() in _UNITS:
-            self._advance()
-            unit = exp.Var(this=self._prev.text.upper())
-            return exp.Interval(this=exp.Literal.string(str(operand.this)), unit=unit)
-        return operand
-
     def _parse_interval_span(self, this: exp.Expr, parse_function_unit: bool = True) -> exp.Interval:
         interval = super()._parse_interval_span(this, parse_function_unit)
         named = isinstance(this, exp.Literal | exp.Placeholder | exp.Parameter)  # the text may have the unit

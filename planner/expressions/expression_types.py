@@ -58,6 +58,7 @@ class ExpressionTypes:
         self._known: dict[int, tuple[exp.Expr, HiveType | None]] = {}
         """The types by the identity of a node. Holds the nodes: the identity of one that is freed may be used again."""
         self._outputs: dict[int, Fields | None] = {}
+        self._scopes: dict[int, Scope] = {}
         for scope in traverse_scope(tree):
             self._add(scope)
 
@@ -73,6 +74,7 @@ class ExpressionTypes:
     # -- columns
 
     def _add(self, scope: Scope) -> None:
+        self._scopes[id(scope.expression)] = scope
         for node in scope.columns:
             if id(node) not in self._known:
                 self.put(node, self._column(node, scope))
@@ -135,10 +137,9 @@ class ExpressionTypes:
         """The columns of a SELECT list; None if those of a star are not known."""
         found: Pairs = []
         for item in query.expressions:
-            stands_for = None if _adds_columns(scope) else dict(self._items(scope))
             if not item.is_star:
                 found.append((item.alias_or_name.lower(), self.of(item)))
-            elif stands_for is None or (columns := star_columns(item, query, stands_for)) is None:
+            elif (columns := self.columns_of_star(item, query)) is None:
                 return None
             else:
                 found += columns
@@ -229,6 +230,12 @@ class ExpressionTypes:
         """The columns of a FROM item that is a table, a view, a frame or a subquery."""
         fields = self._fields_of(item) if isinstance(item, exp.Table) else self.output(item.unnest())
         return None if _is_pivoted(item) else _renamed(fields, item)
+
+    def columns_of_star(self, star: exp.Expr, query: exp.Select) -> Pairs | None:
+        """The columns that a star in a query of the tree stands for; None if they are not known."""
+        scope = self._scopes.get(id(query))
+        known = scope is not None and not _adds_columns(scope)
+        return star_columns(star, query, dict(self._items(scope))) if scope is not None and known else None
 
     def output(self, query: exp.Expr) -> Fields | None:
         """The columns of a query in the tree."""

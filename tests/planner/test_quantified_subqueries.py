@@ -22,9 +22,9 @@ def plan(condition: str) -> None:
 
 @pytest.mark.parametrize("count", [7, 60])
 def test_a_long_chain_is_refused_before_its_text_has_doubled_too_often(count: int) -> None:
-    fails("LIMIT_EXCEEDED", lambda: plan("a <> ALL (SELECT 3)" + " > ALL (SELECT 3)" * count))
+    fails("LIMIT_EXCEEDED", lambda: plan("a <> ALL (SELECT 3)" + " <> ALL (SELECT 3)" * count))
 
 
 def test_a_short_chain_and_many_comparisons_beside_one_another_are_planned() -> None:
-    plan("a > ALL (SELECT 1) > ANY (SELECT 2)")
+    plan("a > ALL (SELECT 1) = ANY (SELECT 2)")
     plan(" AND ".join(["a > ALL (SELECT 1)"] * 30))

@@ -26,8 +26,8 @@ def grouping_id(_: exp.Column) -> exp.Expr:
 
 
 def _of_several(arguments: list[exp.Expr]) -> exp.Expr:
-    """GROUPING of several columns."""
-    return call("grouping" if len(arguments) == 1 else "grouping_id", *arguments)
+    """GROUPING, which is a BIGINT, also of several columns."""
+    return call("grouping_id", *arguments) if len(arguments) > 1 else call("bigint", call("grouping", *arguments))
 
 
 VARIADIC: Final[dict[str, Rule]] = {"grouping": _of_several}

@@ -118,7 +118,10 @@ TypedHash = Callable[[HiveType, str], str]
 def typed_hash(kind: HiveType, value: str) -> str:
     """SQL for the hash of a value of a known type. `value` is SQL that can be repeated, such as a variable."""
     nested = nested_hash(kind, value, typed_hash, typed_hash)
-    return nested or hash_of_text(_branches(is_cut=isinstance(kind, Char | Varchar)), kind, value) or _sql(False, value)
+    trimmed = f"rtrim({value})" if isinstance(kind, Char) else value  # a CHAR inside another value is padded
+    return (
+        nested or hash_of_text(_branches(is_cut=isinstance(kind, Char | Varchar)), kind, trimmed) or _sql(False, value)
+    )
 
 
 def hash_of_text(branches: Mapping[str, str], kind: HiveType, value: str) -> str | None:

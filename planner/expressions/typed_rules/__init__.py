@@ -22,6 +22,7 @@ from acidsql.planner.expressions.typed_rules.mask_arguments import mask_in_hive
 from acidsql.planner.expressions.typed_rules.null_order import order_nulls
 from acidsql.planner.expressions.typed_rules.numbers import number_in_hive
 from acidsql.planner.expressions.typed_rules.set_operations import convert_columns
+from acidsql.planner.expressions.typed_rules.star_arguments import expand_stars
 
 Rule: TypeAlias = Callable[[exp.Expr, ExpressionTypes], exp.Expr | None]
 
@@ -31,6 +32,7 @@ _RULES: Final[tuple[Rule, ...]] = (number_in_hive, cast_in_hive, comparison_in_h
 def apply_rules(tree: exp.Query, types: ExpressionTypes, settings: Mapping[str, str]) -> None:
     """Rewrites the expressions of a query in place. Its output columns keep their names."""
     order_nulls(tree, settings)
+    expand_stars(tree, types)
     for node in reversed(list(tree.walk())):
         for rule in _RULES:
             new = rule(node, types)

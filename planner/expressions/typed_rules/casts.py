@@ -4,7 +4,8 @@ A BOOLEAN as text is TRUE or FALSE. Text is false if it is empty or one of `fals
 (PrimitiveObjectInspectorUtils.getBoolean). Text that begins with year, month and day is a date, whatever follows; it is
 a timestamp at midnight where no time of day can be read (DateParser, TimestampParser). A FLOAT becomes the DECIMAL that
 its text shows. Text of a DECIMAL has no exponent (HiveDecimal.toFormatString). Text of a TIMESTAMP WITH LOCAL TIME ZONE
-ends in the zone (TimestampTZ). Text is a number if Java's Double.parseDouble takes it: `NaN`, but not `nan` or `inf`.
+ends in the zone (TimestampTZ). Bytes that are not UTF-8 become U+FFFD in text. Text is a number if Java's
+Double.parseDouble takes it: `NaN`, but not `nan` or `inf`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from acidsql.acid.hive_types import Char, Decimal, HiveType, Varchar
 from acidsql.planner.expressions.expression_types import ExpressionTypes
 from acidsql.planner.expressions.hive_functions.intervals import INTERVAL
 from acidsql.planner.expressions.hive_functions.template import filled
-from acidsql.values.common_types import BOOLEAN, DATE, DOUBLE, FLOAT, INSTANT, STRING, TIMESTAMP, is_text
+from acidsql.values.common_types import BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INSTANT, STRING, TIMESTAMP, is_text
 
 _FALSE: Final = ("", "false", "no", "off", "0")
 _DAY: Final = r"(-?)([0-9]{1,4}-[0-9]{1,2}-[0-9]{1,2})(?![0-9])"
@@ -131,6 +132,8 @@ def _text(value: exp.Expr, kind: HiveType | None) -> exp.Expr | None:
             return filled(_PLAIN, {"s": exp.cast(value.copy(), "string", copy=False)})
         case _ if kind == BOOLEAN:
             return _call("upper", exp.cast(value.copy(), "string", copy=False))
+        case _ if kind == BINARY:
+            return _call("make_valid_utf8", exp.cast(value.copy(), "string", copy=False))
         case _ if kind == INSTANT:
             return filled(_WITH_ZONE, {"s": exp.cast(value.copy(), "string", copy=False)})
         case _:
@@ -150,6 +153,11 @@ def number_of_text(text: exp.Expr, kind: str = "double") -> exp.Expr:
     found = filled(f"IF(t RLIKE '{_NUMBER}', CAST(t AS {kind.upper()}), NULL)", {"t": text.copy()})
     found.meta[_NUMBER_OF_TEXT] = True
     return found
+
+
+def is_number_of_text(node: exp.Expr) -> bool:
+    """Whether `number_of_text` made an expression of a value that is not a literal."""
+    return bool(node.meta.get(_NUMBER_OF_TEXT))
 
 
 def text_of_number(node: exp.Expr) -> exp.Column | None:

@@ -17,7 +17,13 @@ from sqlglot import exp
 
 from acidsql.acid.hive_types import MOST_DIGITS, Char, Decimal, HiveType
 from acidsql.planner.expressions.expression_types import ExpressionTypes
-from acidsql.planner.expressions.typed_rules.casts import date_of_text, number_of_text, timestamp_of_text
+from acidsql.planner.expressions.hive_functions.template import filled
+from acidsql.planner.expressions.typed_rules.casts import (
+    date_of_text,
+    is_number_of_text,
+    number_of_text,
+    timestamp_of_text,
+)
 from acidsql.planner.expressions.typed_rules.frame_texts import is_padded, without_blanks
 from acidsql.values.common_types import (
     BOOLEAN,
@@ -199,12 +205,32 @@ def _in_query(node: exp.In, types: ExpressionTypes) -> exp.Expr | None:
     pairs = [converted(value, column, types) for value, column in zip(values, columns, strict=True)]
     if not any(pairs):
         return None
+    if _is_negated(node):
+        pairs = [
+            pair and (_never_missing(pair[0], value), _never_missing(pair[1], column))
+            for pair, value, column in zip(pairs, values, columns, strict=True)
+        ]
     alias = exp.TableAlias(this=exp.to_identifier("@items", quoted=True), columns=[c.this.copy() for c in columns])
     source = exp.Subquery(this=subquery.unnest(), alias=alias)
     both = [pair or (value.copy(), column) for pair, value, column in zip(pairs, values, columns, strict=True)]
     compared = [value for value, _ in both]
     query = exp.Subquery(this=exp.select(*(item for _, item in both)).from_(source, copy=False))
     return exp.In(this=exp.Tuple(expressions=compared) if len(compared) > 1 else compared[0], query=query)
+
+
+def _is_negated(node: exp.Expr) -> bool:
+    above = node.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    return isinstance(above, exp.Not)
+
+
+def _never_missing(number: exp.Expr, text: exp.Expr) -> exp.Expr:
+    """NaN for a text that is not a number, which thus equals no number: Hive's NOT IN asks whether the text itself is
+    NULL (seen on Hive 4.0.1)."""
+    if not is_number_of_text(number):
+        return number
+    return filled("IF(t IS NULL, NULL, coalesce(n, CAST('NaN' AS DOUBLE)))", {"t": text, "n": number})
 
 
 def _searched_case(node: exp.Case, types: ExpressionTypes) -> exp.Expr | None:

@@ -25,7 +25,7 @@ from acidsql.planner.expressions.typed_rules.casts import (
     seconds_of_timestamp,
     timestamp_of_text,
 )
-from acidsql.values.common_types import DATE, FLOAT, TIMESTAMP, common_type, is_integer, is_number, is_text
+from acidsql.values.common_types import BIGINT, DATE, FLOAT, TIMESTAMP, common_type, is_integer, is_number, is_text
 
 _Kinds: TypeAlias = list[HiveType | None]
 _Conversion: TypeAlias = Callable[[list[exp.Expr], _Kinds], list[exp.Expr] | None]
@@ -132,6 +132,17 @@ def _of_text(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     return [exp.cast(arguments[0].copy(), "string", copy=False), *arguments[1:]]
 
 
+def _within_int(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
+    """A BIGINT place or length that no INT holds makes substr NULL (seen on Hive 4.0.1)."""
+    if BIGINT not in kinds[1:]:
+        return None
+    sql = "CAST(IF(n BETWEEN -2147483648 AND 2147483647, n, NULL) AS INT)"
+    return [
+        filled(sql, {"n": argument}) if place > 0 and kind == BIGINT else argument
+        for place, (argument, kind) in enumerate(zip(arguments, kinds, strict=True))
+    ]
+
+
 def _as_doubles(arguments: list[exp.Expr], kinds: _Kinds) -> list[exp.Expr] | None:
     if not (any(map(is_text, kinds)) and any(map(is_number, kinds)) and all(is_text(k) or is_number(k) for k in kinds)):
         return None
@@ -209,6 +220,7 @@ _CONVERSIONS: Final[dict[str, _Conversion]] = {
     **dict.fromkeys(("coalesce", "nvl", "array"), _as_floats),
     "if": _results_as_floats,
     "trunc": _dates(1),
+    **dict.fromkeys(("substr", "substring", "mid"), _within_int),
     "months_between": _texts_as(timestamp_of_text, 2),
     **dict.fromkeys(("from_utc_timestamp", "to_utc_timestamp"), _time),
     "printf": _printed,

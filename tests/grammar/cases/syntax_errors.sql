@@ -66,7 +66,7 @@ DROP TABEL t
 
 SELECT (1 + 
 -->
-[PARSE_SYNTAX_ERROR] Syntax error at the end
+[PARSE_SYNTAX_ERROR] Syntax error at the end: an operand is missing
 1 | SELECT (1 + 
   |            ^
 
@@ -368,7 +368,7 @@ SELECT a FROM t WHERE a = 1 AND
 
 SELECT a FROM t WHERE a == == 1
 -->
-[PARSE_SYNTAX_ERROR] Syntax error near '=='
+[PARSE_SYNTAX_ERROR] Syntax error near '==': an operand is missing
 1 | SELECT a FROM t WHERE a == == 1
   |                            ^^
 
@@ -681,7 +681,7 @@ SELECT a COLLATE x FROM t
 -->
 [PARSE_SYNTAX_ERROR] Syntax error: COLLATE is not part of Hive's SQL
 1 | SELECT a COLLATE x FROM t
-  |        ^
+  |        ^^^^^^^^^^^
 
 SELECT a ~ b FROM t
 -->
