@@ -20,7 +20,7 @@ import pyarrow as pa
 from acidsql.acid.table import Table
 from acidsql.arrow.write import changed_rows, inserted_columns, merged_rows
 from acidsql.arrow.write.row_events import Placed
-from acidsql.arrow.write.source_rows import rows_of_call, rows_of_table
+from acidsql.arrow.write.source_rows import rows_of_call, rows_of_table, schema_of_table
 from acidsql.planner.plan import (
     BRANCH,
     DRIVER_BYTES,
@@ -111,6 +111,11 @@ class _Source:
     def needs_spark(self) -> bool:
         return self.of_call is None and self.table is None
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of rows that Spark need not compute."""
+        return self.of_call.schema if self.of_call is not None else schema_of_table(self.merge, self.plan.target)
+
     def takes(self, schema: pa.Schema) -> bool:
         return merged_rows.takes_source(self.plan, self.merge, schema)
 
@@ -188,6 +193,8 @@ class ArrowExecutor:
             return LeftToSpark(f"{DRIVER_BYTES} is 0")
 
         source = _Source.of(plan, merge, request, self.reads)
+        if not source.needs_spark and not source.takes(source.schema):
+            return LeftToSpark("only Spark compares or stores a column of its source")
 
         def write(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
             def by_spark() -> pa.Table | None:

@@ -124,7 +124,7 @@ def test_only_small_files_of_a_bucket_of_several_are_sorted(session: Session, mo
         assert {event[2] >> 16 & 0xFFF for event in events_of(path)} == {int(path.name[-5:])}
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_the_stripes_of_large_files_follow_each_other(session: Session) -> None:
     """A base of rows of several write IDs, rows that an UPDATE moved, and rows of statements of one transaction."""
     root = create(session, "id bigint, v int, s string, d decimal(20,5), ts timestamp, l array<string>")
@@ -189,7 +189,7 @@ def test_columns_added_and_widened_since_are_in_the_new_files(session: Session) 
     assert [e[5] for e in events(next(root.iterdir()))] == [(1, 1, None), (2, 5000000000, "x")]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_files_without_statistics_are_not_joined(session: Session) -> None:
     root = create(session, properties=", 'orc.create.index'='false'")
     for low in (0, 1000):

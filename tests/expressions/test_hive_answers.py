@@ -52,7 +52,7 @@ VALUES: Final = {
 }
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_a_star_in_a_function_stands_for_the_columns(session: Session) -> None:
     session.execute(f"CREATE TABLE w {WIDE}")
     session.execute(f"INSERT INTO w SELECT {ROW}")

@@ -47,7 +47,7 @@ def test_net_changes_leave_out_what_came_and_went(session: Session) -> None:
     assert net(session, 3, 5) == [(1, "a", "delete", 5), (2, "b2", "delete", 4), (2, "b2!", "insert", 4), new[1]]
 
 
-@pytest.mark.ci
+@pytest.mark.nightly
 def test_the_columns_of_a_key_tell_updates_where_the_directories_do_not(session: Session) -> None:
     session.sql(f"CREATE TABLE t (id int, v string) PARTITIONED BY (p int) {ACID}")
     session.sql("INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 1), (7, 'x', 1), (7, 'y', 1)")

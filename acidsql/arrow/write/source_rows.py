@@ -70,6 +70,22 @@ def rows_of_table(
         return None
 
 
+def schema_of_table(merge: ArrowMerge, target: Table) -> pa.Schema:
+    """The columns that `rows_of_table` gives, but those of the clauses."""
+    rows = merge.rows
+    assert rows is not None
+    kinds = _kinds(rows)
+    stored = {name: parse_type(column.type) for name, column in _stored(merge, target).items()}
+    outputs = rows.outputs.items()
+    return pa.schema([(n, column_type(kinds[o] if isinstance(o, str) else stored[n])) for n, o in outputs])
+
+
+def _stored(merge: ArrowMerge, target: Table) -> dict[str, Column]:
+    """The columns of the target that store columns of the source's query, by the names of these."""
+    columns = {c.name: c for c in target.all_columns}
+    return {source: columns[name] for clause in merge.clauses for name, source in clause.values.items()}
+
+
 def _kinds(rows: SourceRows) -> dict[str, HiveType]:
     return {name: parse_type(column.type) for name, column in rows.columns.items()}
 
@@ -132,9 +148,7 @@ def _queried(
 ) -> pa.Table | None:
     """The columns of the source's query; None if the value of an expression is not certain."""
     arrays, count = given
-    kinds = _kinds(rows)
-    columns = {c.name: c for c in target.all_columns}
-    stored = {source: columns[name] for clause in merge.clauses for name, source in clause.values.items()}
+    kinds, stored = _kinds(rows), _stored(merge, target)
     found: dict[str, Any] = {}
     for name, output in rows.outputs.items():
         array = arrays[output] if isinstance(output, str) else _repeated(output, stored[name], count)
