@@ -245,7 +245,7 @@ class ArrowClause:
 class ArrowMerge:
     """A MERGE whose clauses depend on its source alone (merge/arrow_merge.py): the query of the source, the columns of
     this query that are compared with columns of the target, by the names of these, and the clauses by number. `rows`
-    are the rows of this query where nobody has to compute them."""
+    describes the rows of this query if they need no computation."""
 
     source: QueryPlan
     keys: Mapping[str, str]

@@ -31,7 +31,7 @@ SUM_DIGITS: Final = 10
 
 
 class Function(Enum):
-    """The aggregate functions whose answers nobody doubts."""
+    """The aggregate functions that this process and Spark answer alike."""
 
     COUNT_ROWS = "count(*)"
     COUNT = "count"

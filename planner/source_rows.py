@@ -1,4 +1,4 @@
-"""The rows of a MERGE's source as values, where nothing has to be computed for them (merge/arrow_source.py)."""
+"""The rows of a MERGE's source as values, if they need no computation (merge/arrow_source.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from acidsql.acid.table import Column
-from acidsql.planner.conditions.row_predicates import RowPredicate
+from acidsql.planner.conditions.row_predicates import RowPredicate, columns_of
 
 Actions: TypeAlias = tuple[tuple[RowPredicate, int], ...]
 """Clauses by number, each with its condition, in their order: the first whose condition is true acts."""
@@ -34,3 +34,10 @@ class SourceRows:
     outputs: Mapping[str, str | exp.Expr]
     if_matched: Actions
     if_not_matched: Actions
+
+    @property
+    def tested(self) -> frozenset[str]:
+        """The columns that conditions read."""
+        conditions = [condition for condition, _ in (*self.if_matched, *self.if_not_matched)]
+        conditions += [] if self.predicate is None else [self.predicate]
+        return frozenset[str]().union(*map(columns_of, conditions))

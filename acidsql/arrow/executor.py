@@ -3,7 +3,7 @@
 The files, row IDs, statement IDs and errors are those of the strategy `ByDriver`, for which Spark computes the rows.
 The plan says which statements it can run (`WritePlan.arrow`): an INSERT of rows that are written in the statement, and
 an UPDATE or DELETE whose condition it can evaluate, and a MERGE whose clauses depend on its source alone. Spark then
-computes the rows of the source, unless they are there as they are (`ArrowMerge.rows`). Where it shows only after a look
+computes the rows of the source, unless they need no computation (`ArrowMerge.rows`). Where it shows only after a look
 at the values or at the table that Spark has to find the rows, nothing is written, and Spark goes on in the transaction
 that is already open (acidsql/engines).
 """
@@ -227,7 +227,7 @@ class ArrowExecutor:
             if not (is_pruned and come_first(scan, merge.keys, snapshots)) and target(scan) is None:
                 return None
             rows = by_spark()
-        if rows is None or not source.takes(rows.schema) or rows.get_total_buffer_size() > self._most_memory:
+        if rows is None or rows.get_total_buffer_size() > self._most_memory:
             return None
         keys = {column: rows.column(key) for column, key in merge.keys.items()}
         found = target(narrowed(scan, keys) if is_pruned else scan)

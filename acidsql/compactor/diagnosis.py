@@ -5,14 +5,12 @@ What a reader would read comes from `table_content`, and what is due from the ru
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from acidsql.acid.compaction_scope import Aborted, due
 from acidsql.acid.directories import Base
-from acidsql.acid.layout import STAGING_DIRECTORY
 from acidsql.acid.table import Table
 from acidsql.acid.write_ids import TxnId
 from acidsql.compactor.compactor_settings import thresholds
@@ -26,14 +24,14 @@ from acidsql.metastore.history_retention import keeps_history
 from acidsql.metastore.process_identity import now
 from acidsql.snapshot.table_contents import DirectoryContent, DirectoryKind, PartContent, TableContent, table_content
 from acidsql.storage.file_systems import FilesOf, FileSystem
+from acidsql.storage.leftovers import staging_txn
 
 _SERVICE: Final = "acidsql compactor --once"
-_STAGED: Final = re.compile(rf"{re.escape(STAGING_DIRECTORY)}_(\d+)_.+")
 _LONG: Final = 3_600_000
-"""Milliseconds after which an open transaction, or a compaction that waits, is told."""
+"""Milliseconds after which an open transaction, or a compaction that waits, is reported."""
 _MANY_FILES: Final = 20
 _SMALL: Final = 1 << 20
-"""So many files that a reader opens, of less than so many bytes on average, are small files."""
+"""`_MANY_FILES` files or more of a partition with fewer than `_SMALL` bytes on average are reported as small files."""
 _SHOWN: Final = 5
 
 
@@ -126,12 +124,12 @@ def _compact(table: Table, part: PartContent, kind: str) -> str:
 def _of_staging(content: TableContent, part: PartContent, place: str, metastore: Metastore) -> Iterator[Finding]:
     known = {left.txn for left in metastore.leftovers() if left.table.qualified == content.table.qualified}
     for directory in part.directories:
-        staged = _STAGED.fullmatch(directory.name.rpartition("/")[2])
-        if staged is None or not metastore.ended([TxnId(int(staged[1]))]):
+        txn = staging_txn(directory.name.rpartition("/")[2])
+        if txn is None or not metastore.ended([txn]):
             continue
         path = f"{part.directory}/{directory.name}"
-        text = f"{path} is the staging directory of transaction {staged[1]}, which has ended"
-        if TxnId(int(staged[1])) in known:
+        text = f"{path} is the staging directory of transaction {txn}, which has ended"
+        if txn in known:
             yield Finding("staging", place, text, (_SERVICE,))
         else:
             yield Finding("staging", place, f"{text}: the next writer of the table, or you, can delete it")
@@ -253,8 +251,8 @@ def _of_compaction(one: Compaction, metastore: Metastore) -> Iterator[Finding]:
         text = f"compaction {one.id} has waited for a worker for {(moment - one.enqueued) // 1000} s"
         yield Finding("compaction-waits", place, text, (f"{_SERVICE}{pool}",))
     elif one.state is CompactionState.READY_FOR_CLEANING:
-        readers = [t.id for t in metastore.transactions() if t.is_open and t.id < (one.next_txn or 0)]
-        old = [t.id for t in metastore.transactions() if t.id in readers and moment - t.started > _LONG]
+        readers = (t for t in metastore.transactions() if t.is_open and t.id < (one.next_txn or 0))
+        old = [reader.id for reader in readers if moment - reader.started > _LONG]
         if old:
             text = (
                 f"the cleaner waits for transactions that were open before compaction {one.id} committed: {_ids(old)}"

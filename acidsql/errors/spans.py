@@ -34,8 +34,8 @@ class Span:
         return self.start - (self.source.rfind("\n", 0, self.start) + 1) + 1
 
     def caret_block(self, width: int | None = None) -> str:
-        """The line of the place with carets under it. A line that is longer than `width` columns, by default than some
-        hundred, is cut around the place.
+        """The line of the place with carets under it. A line that is longer than `width` columns, or than
+        `_LONGEST_LINE` if no width is given, is cut around the place.
 
         >>> print(Span("SELECT idd FROM t", 7, 10).caret_block())
         1 | SELECT idd FROM t

@@ -86,10 +86,20 @@ def tidy_up_at(metastore: Metastore, places: Iterable[tuple[FileSystem, str]]) -
         _remove_staged(metastore, places)
 
 
+def staging_txn(name: str) -> TxnId | None:
+    """The transaction whose staging directory has this name; None for another directory.
+
+    >>> staging_txn(".acidsql_staging_7_2_0"), staging_txn("delta_0000002_0000002_0000")
+    (7, None)
+    """
+    staged = _STAGED.fullmatch(name)
+    return None if staged is None else TxnId(int(staged[1]))
+
+
 def _remove_staged(metastore: Metastore, places: Iterable[tuple[FileSystem, str]]) -> None:
     for files, directory in places:
         names = files.directories_named(directory, f"{STAGING_DIRECTORY}_")
-        staged = {f"{directory}/{name}": TxnId(int(of[1])) for name in names if (of := _STAGED.fullmatch(name))}
+        staged = {f"{directory}/{name}": txn for name in names if (txn := staging_txn(name)) is not None}
         if staged:
             ended = metastore.ended(frozenset(staged.values()))
             remove_all(files, [path for path, txn in staged.items() if txn in ended])
@@ -162,8 +172,7 @@ class _Owners:
 
     def of(self, name: str) -> TxnId | None:
         """The transaction that a directory is left of, by its name; None for one of no transaction, or of several."""
-        if (staged := _STAGED.fullmatch(name)) is not None:
-            txn = TxnId(int(staged[1]))
+        if (txn := staging_txn(name)) is not None:
             return txn if txn in self.compactors or txn in self.writers.values() else None
         parsed = _parsed(name)
         if parsed is None:

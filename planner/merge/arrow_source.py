@@ -1,4 +1,4 @@
-"""The source of a MERGE whose rows are there as they are: of a table, of a frame, or written out in the statement.
+"""The source of a MERGE whose rows need no computation: those of a table, of a frame, or written out in the statement.
 
 The query of the source (arrow_merge.py) then only selects columns of one relation, and its conditions are such as a
 program without Spark can evaluate (planner/conditions/row_predicates.py):
@@ -11,7 +11,7 @@ program without Spark can evaluate (planner/conditions/row_predicates.py):
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal as Number
 from typing import Final
 
@@ -24,7 +24,6 @@ from acidsql.planner.conditions.row_predicates import (
     ColumnOf,
     Constant,
     RowPredicate,
-    columns_of,
     row_predicate,
     undecided,
 )
@@ -33,7 +32,7 @@ from acidsql.planner.plan import FrameScan, Scan
 from acidsql.planner.queries.simple_scans import BoundRelation, is_item_of, is_simple, selected
 from acidsql.planner.source_rows import Actions, SourceRows
 from acidsql.values.literal_columns import Kind, literal
-from acidsql.values.literals import fraction_digits
+from acidsql.values.literals import number_digits
 
 _INT: Final = 1 << 31
 _LONG: Final = 1 << 63
@@ -98,13 +97,12 @@ def source_rows(
     if_matched, if_not_matched = acting
     if if_matched is None or if_not_matched is None:
         return None
-    read = {column.name: column for column in item.columns.values()}
-    if item.view is not None:  # rows that are written out have all their columns
-        used = {name for name in outputs.values() if isinstance(name, str)}
-        conditions = [p for p, _ in (*if_matched, *if_not_matched)] + [p for p in (item.predicate,) if p is not None]
-        used = used.union(*map(columns_of, conditions))
-        read = {name: column for name, column in read.items() if name in used}
-    return SourceRows(item.view, read, item.literals, item.predicate, outputs, if_matched, if_not_matched)
+    every = {column.name: column for column in item.columns.values()}
+    rows = SourceRows(item.view, every, item.literals, item.predicate, outputs, if_matched, if_not_matched)
+    if rows.view is None:  # rows that are written out have a value for each column
+        return rows
+    used = rows.tested | {output for output in outputs.values() if isinstance(output, str)}
+    return replace(rows, columns={name: column for name, column in every.items() if name in used})
 
 
 def _is_as_stored(column: Column, target: Column) -> bool:
@@ -195,7 +193,7 @@ def _type_of(values: Sequence[exp.Expr]) -> str | None:
 
 
 def _decimal(values: Sequence[Number]) -> str | None:
-    scale = max(fraction_digits(value) for value in values)
-    before = max(len(value.as_tuple().digits) - fraction_digits(value) for value in values)
-    digits = max(before, 1) + scale
+    before, behind = zip(*map(number_digits, values), strict=True)
+    scale = max(behind)
+    digits = max(*before, 1) + scale
     return f"decimal({digits},{scale})" if digits <= MOST_DIGITS else None

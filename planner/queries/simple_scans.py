@@ -145,12 +145,14 @@ def _aggregate(item: exp.Expr, names: _Names) -> Aggregate | None:
         return Aggregate(alias or f"count({asked.this})", Function.COUNT_ROWS, None)
     column = names.column_of(asked)
     function = next((f for f in Function if f.value == name), None)
-    if column is None or function is None or not _has_sure_answer(function, parse_type(column.type)):
+    if column is None or function is None or not _has_one_result(function, parse_type(column.type)):
         return None
     return Aggregate(alias or f"{name}({asked.name})", function, column.name)
 
 
-def _has_sure_answer(function: Function, kind: HiveType) -> bool:
+def _has_one_result(function: Function, kind: HiveType) -> bool:
+    """Whether the result is the same in every order of the rows, which a sum of DOUBLEs is not, and in every engine's
+    comparison of values, which that of CHARs is not."""
     match function:
         case Function.MIN | Function.MAX:
             return _is_ordered(kind)

@@ -1,4 +1,4 @@
-"""The rows of a MERGE's source that nobody has to compute (planner/merge/arrow_source.py), as an Arrow table.
+"""The rows of a MERGE's source that need no computation (planner/merge/arrow_source.py), as an Arrow table.
 
 Its columns are those of the query `ArrowMerge.source`, which Spark runs where the rows cannot be had here.
 """
@@ -21,7 +21,6 @@ from acidsql.arrow.scan.spark_schema import column_type
 from acidsql.arrow.write.changed_rows import rows_to_read
 from acidsql.arrow.write.inserted_columns import frame_table, has_one_meaning, stored_literals
 from acidsql.errors import AcidSqlError
-from acidsql.planner.conditions.row_predicates import columns_of
 from acidsql.planner.merge.arrow_merge import IF_MATCHED, IF_NOT_MATCHED
 from acidsql.planner.plan import ArrowMerge, FrameScan
 from acidsql.planner.source_rows import Actions, SourceRows
@@ -120,10 +119,8 @@ def _of_frame(
     if any(names.count(name) != 1 for name in rows.columns):
         return None
     arrays = {name: table.column(names.index(name)).combine_chunks() for name in rows.columns}
-    tested = (columns_of(p) for p, _ in (*rows.if_matched, *rows.if_not_matched))
-    compared = frozenset[str]().union(*tested, *(columns_of(p) for p in (rows.predicate,) if p is not None))
     kinds = _kinds(rows)
-    if not all(has_one_meaning(arrays[name].type, kinds[name]) for name in compared):
+    if not all(has_one_meaning(arrays[name].type, kinds[name]) for name in rows.tested):
         return None
     return arrays, table.num_rows
 
