@@ -64,6 +64,7 @@ from acidsql.statements.settings import OWN_CLIENTS, Settings, settings_of_file
 from acidsql.statements.variables import Variables
 from acidsql.storage.file_systems import is_local
 from acidsql.storage.session_scratch import SessionScratch
+from acidsql.storage.warehouse_files import WarehouseFiles
 from acidsql.tracing import Phase, phase
 from acidsql.uses import Uses
 from acidsql.writing.load_data import Loader
@@ -140,36 +141,44 @@ class Session(FrameStatements, SessionInspection):
         self._uses = Uses()
         self._metastore = SessionMetastore(metastore)
         self._engine = engine
-        self._scratch = SessionScratch(warehouse, engine.files)
         self._settings = Settings()
-        engine.use_own_clients_if(lambda: self._settings.values[OWN_CLIENTS] == "true")
+        self._files = WarehouseFiles(engine, lambda: self._settings.values[OWN_CLIENTS] == "true")
+        self._scratch = SessionScratch(warehouse, self._files.of)
         self._variables = Variables(self._settings, warehouse)
         self._macros: dict[str, Macro] = {}
         self._streams: set[Stream] = set()
         self._transactions = Transactions(self._metastore, self._settings.patience)
-        self._engines = StatementEngines(engine, self._transactions, self._settings.values)
-        ddl = Ddl(self._transactions, warehouse, engine.files, self._scratch, self._settings.values)
-        lookup = TableLookup.waiting(self._transactions, engine.files)
+        self._engines = StatementEngines(engine, self._files, self._transactions, self._settings.values)
+        ddl = Ddl(self._transactions, warehouse, self._files.of, self._scratch, self._settings.values)
+        lookup = TableLookup.waiting(self._transactions, self._files.of)
         self._plans = StatementPlans(engine, self._engines, ddl, lookup, self._settings.values)
         self.stream_claims = StreamClaims(self._transactions)
         """The claims of the streaming queries that write through this session, and of its readers of changes."""
         self._readers = ChangeReaders(self._metastore, self.stream_claims, self._engines.transactions, self._plans)
         of_shared_tables = Transactions(metastore, self._settings.patience)
         self.compactor = Compactor(
-            CompactionEngines(engine, self._settings.values), of_shared_tables, self._settings.values
+            CompactionEngines(engine, self._files, self._settings.values), of_shared_tables, self._settings.values
         )
         """Runs compactions, and the background service."""
         self._background = Background(self.compactor, self._settings.values)
         self._changes = SessionChanges(
-            self._metastore, engine, self._plans, self._settings, self._variables, self._macros, self._background
+            self._metastore,
+            engine,
+            self._files,
+            self._plans,
+            self._settings,
+            self._variables,
+            self._macros,
+            self._background,
         )
         self._dispatch = StatementDispatch(
             self._metastore,
             engine,
+            self._files,
             self._engines,
             ddl,
             lookup,
-            Loader(engine.files, self._transactions),
+            Loader(self._files.of, self._transactions),
             self._plans,
             self._changes,
             self.compactor,
@@ -252,6 +261,7 @@ class Session(FrameStatements, SessionInspection):
         >>> session.use_spark(session.spark.newSession())
         """
         self._engine.use(spark)
+        self._files.forget_settings()
 
     def cancel(self) -> None:
         """Cancels the running Spark jobs, for example those of a query whose rows are being fetched.
@@ -660,7 +670,7 @@ class Session(FrameStatements, SessionInspection):
             opened = Stream(
                 self._metastore,
                 table,
-                self._engine.files(table.location),
+                self._files.of(table.location),
                 stream_id=id,
                 partition=partition,
                 options=options,

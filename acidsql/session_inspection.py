@@ -27,6 +27,7 @@ from acidsql.statements.absent_warehouse import telling_absence
 from acidsql.statements.dispatch import StatementDispatch
 from acidsql.statements.row_changes import RowChanges
 from acidsql.statements.settings import Settings
+from acidsql.storage.warehouse_files import WarehouseFiles
 from acidsql.uses import Uses
 
 _ROW_ID_FIELDS: Final = ("writeid", "bucketid", "rowid")
@@ -39,6 +40,7 @@ class SessionInspection(ABC):
     compactor: Compactor
     """Runs compactions, and the background service."""
     _engine: Engine
+    _files: WarehouseFiles
     _dispatch: StatementDispatch
     _metastore: SessionMetastore
     _settings: Settings
@@ -103,7 +105,7 @@ class SessionInspection(ABC):
         """
         with self._telling_absence():
             found = self._metastore.table(*table_of(name, self.database))
-        return table_content(found, self._metastore, self._engine.files(found.location), partition)
+        return table_content(found, self._metastore, self._files.of(found.location), partition)
 
     def doctor(self, name: str, *, reads_files: bool = True) -> Sequence[Finding]:
         """What is wrong with a table, and the statements that mend it. Changes no table, and needs no Spark for local
@@ -116,7 +118,7 @@ class SessionInspection(ABC):
         """
         with self._uses.use(), self._telling_absence():
             found = self._metastore.table(*table_of(name, self.database))
-            return examine(found, self._metastore, self._engine.files, self._settings.values, reads_files=reads_files)
+            return examine(found, self._metastore, self._files.of, self._settings.values, reads_files=reads_files)
 
     def table_names(self) -> Sequence[str]:
         """The names of all tables of all databases, `db.t`, without those of views.
@@ -134,7 +136,7 @@ class SessionInspection(ABC):
         >>> sum(1 for part in content.parts for event in session.events(content, part))
         3
         """
-        return stored_events(content, part, self._engine.files(content.table.location))
+        return stored_events(content, part, self._files.of(content.table.location))
 
     def row_history(
         self,

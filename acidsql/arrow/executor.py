@@ -73,7 +73,7 @@ class ArrowWrite:
 
 
 class SourceEngine(Protocol):
-    """What computes the source of a MERGE."""
+    """What computes the source of a MERGE: Spark."""
 
     def source_rows(
         self,
@@ -122,12 +122,12 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class ArrowExecutor:
-    """Runs the DML statements of a session that need no Spark. `settings` are the live settings of the session,
-    `may_read` tells whether this process is to read so many rows of a table, and `reads` whether it reads the files of
-    a table at all."""
+    """Runs the DML statements of a session that need no Spark. `sources` gives the Spark engine where it has to compute
+    the source of a MERGE, `settings` are the live settings of the session, `may_read` tells whether this process is to
+    read so many rows of a table, and `reads` whether it reads the files of a table at all."""
 
     files_of: FilesOf
-    sources: SourceEngine
+    sources: Callable[[], SourceEngine]
     footers: FooterCache
     settings: Mapping[str, str]
     may_read: Callable[[int], bool]
@@ -198,7 +198,9 @@ class ArrowExecutor:
 
         def write(txn: WriteTransaction, work: LateWork) -> RowCounts | None:
             def by_spark() -> pa.Table | None:
-                return self.sources.source_rows(merge.source, source.takes, self._most_bytes, plan, request, txn, work)
+                return self.sources().source_rows(
+                    merge.source, source.takes, self._most_bytes, plan, request, txn, work
+                )
 
             found = self._merged(source, targets[0], txn, by_spark)
             return None if found is None else self._published(plan, found[0], txn, found[1])

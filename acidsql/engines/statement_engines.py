@@ -9,8 +9,10 @@ written nothing, and Spark goes on in the open transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acidsql.acid.table import Table
 from acidsql.arrow.executor import ArrowExecutor, ArrowWrite, LeftToSpark
@@ -33,19 +35,23 @@ from acidsql.metastore.transactions import Transactions
 from acidsql.planner.conditions.row_predicates import undecided
 from acidsql.planner.plan import ArrowInsert, FrameRows, MultiWritePlan, Plan, QueryPlan, WritePlan
 from acidsql.request import Request
+from acidsql.snapshot.read_transactions import ReadTransactions
 from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories, while_cleaned
 from acidsql.snapshot.table_contents import table_content
 from acidsql.spark.engine import Engine
-from acidsql.spark.executor import SparkExecutor
-from acidsql.spark.frames.answer_frames import QueryRows
-from acidsql.spark.frames.readers import FrameReaders
+from acidsql.storage.footer_cache import FooterCache
 from acidsql.storage.orc.copies import OriginalFiles
+from acidsql.storage.warehouse_files import WarehouseFiles
 from acidsql.writing.outcomes import RowCounts, Written
 from acidsql.writing.statement_transactions import LateWork, StatementTransactions
 from acidsql.writing.steering import Steering
 from acidsql.writing.write_transaction import WriteTransaction
+
+if TYPE_CHECKING:
+    from acidsql.spark.executor import SparkExecutor
+    from acidsql.spark.frames.answer_frames import QueryRows
 
 _T = TypeVar("_T")
 
@@ -53,17 +59,35 @@ _T = TypeVar("_T")
 class StatementEngines:
     """The engines of a session, and the transactions in which they run its statements."""
 
-    def __init__(self, engine: Engine, transactions: Transactions, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, engine: Engine, files: WarehouseFiles, transactions: Transactions, settings: Mapping[str, str]
+    ) -> None:
         """`settings` are the live settings of the session."""
         self.steering = Steering()
         self._engine = engine
-        self._readers = FrameReaders(transactions)
-        self.transactions = StatementTransactions(transactions, self._readers, settings, engine.files)
+        self._files = files
+        self._settings = settings
+        self._readers = ReadTransactions(transactions)
+        self.transactions = StatementTransactions(transactions, self._readers, settings, files.of)
         self.session_transaction = self.transactions.session_transaction
-        self.spark = SparkExecutor(engine, self.transactions, self._readers, settings, self.steering, self._few_changes)
-        footers = self.spark.footers
-        self.arrow = ArrowExecutor(engine.files, self.spark, footers, settings, self._may_read, self._reads)
-        self._scans = ArrowScans(engine.files, replace(self.spark.footers, copies=OriginalFiles()), lambda: engine.zone)
+        self._footers = FooterCache()
+        self.arrow = ArrowExecutor(files.of, lambda: self.spark, self._footers, settings, self._may_read, self._reads)
+        self._scans = ArrowScans(files.of, replace(self._footers, copies=OriginalFiles()), lambda: engine.zone)
+
+    @cached_property
+    def spark(self) -> SparkExecutor:
+        """The Spark engine. A session whose statements need none does not import PySpark."""
+        from acidsql.spark.executor import SparkExecutor
+
+        return SparkExecutor(
+            self._engine,
+            self._files.of,
+            self.transactions,
+            self._footers,
+            self._settings,
+            self.steering,
+            self._few_changes,
+        )
 
     def close(self) -> None:
         """Rolls back the open transaction, and ends all readers."""
@@ -73,32 +97,43 @@ class StatementEngines:
 
     def look_after_statement(self) -> None:
         """Called behind each statement of the session but queries (`FrameReaders.look_after_statement`)."""
-        self._readers.look_after_statement()
+        if self._readers.silent is not None:
+            self.spark.look_after_statement()
+
+    @contextmanager
+    def translated(self, request: Request) -> Iterator[None]:
+        """Raises an error of Spark, of a file system or of the JVM as an AcidSqlError."""
+        try:
+            yield
+        except (AcidSqlError, KeyboardInterrupt):
+            raise
+        except _errors_of_spark():
+            with self.spark.translated(request):
+                raise
 
     def _may_read(self, rows: int) -> bool:
-        is_running = self._engine.is_running
-        return may_read(rows, self._engine.spark.sparkContext.defaultParallelism if is_running else None)
+        return may_read(rows, self._engine.parallelism)
 
     def _reads(self, table: Table) -> bool:
-        return reads_files(table, self._engine.needs_hadoop)
+        return reads_files(table, self._files.needs_hadoop)
 
     # -- the choice
 
     def choice(self, plan: Plan, request: Request) -> Choice:
         """The engine of a statement, and why, for EXPLAIN, which may not know the frames that the statement names."""
         if isinstance(plan, QueryPlan):
-            return query_choice(plan, self._engine.needs_hadoop)
+            return query_choice(plan, self._files.needs_hadoop)
         given = plan.arrow if isinstance(plan, WritePlan) else None
         frame = given.rows if isinstance(given, ArrowInsert) and isinstance(given.rows, FrameRows) else None
         if frame is not None and frame.frame not in request.frames:
-            return write_choice(plan, self._engine.needs_hadoop)
+            return write_choice(plan, self._files.needs_hadoop)
         return self._decided(plan, request)[0]
 
     def _decided(self, plan: WritePlan | MultiWritePlan, request: Request) -> tuple[Choice, ArrowWrite | None]:
         """The engine of a DML statement, and what the Arrow engine does if it is the one."""
         if not self.steering.may_skip_spark:
             return Choice(EngineName.SPARK, "a test asks for it"), None
-        choice = write_choice(plan, self._engine.needs_hadoop)
+        choice = write_choice(plan, self._files.needs_hadoop)
         if not choice.is_arrow or isinstance(plan, MultiWritePlan):
             return choice, None
         prepared = self.arrow.prepared(plan, request)
@@ -114,7 +149,7 @@ class StatementEngines:
 
     def scan(self, plan: QueryPlan) -> ScanBatches | None:
         """The rows of a query, read by the Arrow engine; None if it is one for Spark."""
-        if not query_choice(plan, self._engine.needs_hadoop).is_arrow:
+        if not query_choice(plan, self._files.needs_hadoop).is_arrow:
             return None
         try:
             return self._scans.open(plan, *self.transactions.hold_snapshot(plan))
@@ -133,7 +168,7 @@ class StatementEngines:
 
     def _few_changes(self, bound: BoundScan) -> Any | None:
         """The changes of a scan, read by the Arrow engine for a query of Spark, if this is faster."""
-        reason = self._engine.needs_hadoop(bound.table.location)
+        reason = self._files.needs_hadoop(bound.table.location)
         if reason is not None or not self.steering.may_skip_spark:
             return None
         return few_changes(bound, self._scans.footers, self._engine.zone, FEW_ROWS)
@@ -142,7 +177,7 @@ class StatementEngines:
         """What is read of all that lies in the directories of a query's one table, in a transaction that keeps the
         files of its snapshot. It is read again where the cleaner has removed other files meanwhile."""
         table = plan.scans[0].table
-        files = self._engine.files(table.location)
+        files = self._files.of(table.location)
         view, release = self.transactions.hold_snapshot(plan)
 
         def once() -> _T:
@@ -160,7 +195,7 @@ class StatementEngines:
         and INPUT__FILE__NAME of one table."""
         predicate = None if plan.simple is None else plan.simple.predicate
         is_simple = plan.simple is not None and (predicate is None or undecided(predicate) is None)
-        if is_simple and self._engine.needs_hadoop(directories.content.table.location) is None:
+        if is_simple and self._files.needs_hadoop(directories.content.table.location) is None:
             return EventFiles(directories).matching(plan.scans[0], predicate)
         return self.spark.stored_rows(plan, directories, request)
 
@@ -177,8 +212,7 @@ class StatementEngines:
             return self.spark.write(plan, request)
         if prepared.needs_spark:
             self.spark.start()  # it computes the source, and starts before the transaction has locks
-        if self._engine.is_running:
-            self._engine.require_exact_time(plan.target)
+        self._engine.require_exact_time(plan.target)
         work = LateWork()
 
         def write(txn: WriteTransaction) -> RowCounts:
@@ -187,3 +221,10 @@ class StatementEngines:
             return self.spark.write_in(plan, request, txn, work) if by_arrow is None else by_arrow
 
         return self.transactions.run(plan, request.progress, work, write)
+
+
+def _errors_of_spark() -> tuple[type[Exception], ...]:
+    """The exceptions of calls of Spark and of file systems. Imports PySpark."""
+    from acidsql.spark.session.jvm_loss import SPARK_ERRORS
+
+    return SPARK_ERRORS

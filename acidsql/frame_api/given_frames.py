@@ -17,7 +17,6 @@ import pyarrow as pa
 from acidsql.acid.hive_types import Array, Char, HiveType, Map, Primitive, Struct, Varchar, parse_type
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.spark.frames.caller_frames import column_types, frame_columns, readable_frame
 from acidsql.values.arrow_tables import check_integers
 from acidsql.values.arrow_types import arrow_type
 from acidsql.values.column_arrays import UnfitValue, array_of_values
@@ -66,6 +65,8 @@ def check_fields(frame: FrameRows, table: Table) -> None:
     As in SQL, the fields of a struct are stored by their places, so that a value would go to another field. A struct of
     another length cannot be stored at all. Raises INCOMPATIBLE_TYPE.
     """
+    from acidsql.spark.frames.caller_frames import column_types
+
     found = column_types(frame.value)
     for column in table.all_columns:
         given = found.get(column.name)
@@ -105,6 +106,8 @@ def given_frame(frame: Any, table: Table | None, static: Collection[str] = ()) -
     Raises UNRESOLVED_QUERY for a value that is not a frame, INVALID_RECORD for a list that holds something other than
     dicts, DUPLICATE_COLUMN, and INVALID_PARAMETER for a frame without columns.
     """
+    from acidsql.spark.frames.caller_frames import frame_columns, readable_frame
+
     named = getattr(frame, "column_names", getattr(frame, "columns", ()))  # `columns` of an Arrow table are its arrays
     twice = _repeated(named) if not isinstance(frame, list) else None
     if twice is not None:  # Arrow would refuse a frame of pandas with other words

@@ -12,7 +12,6 @@ from acidsql.frame_api.merge_clauses import MergeClauses, WhenClause, fragment
 from acidsql.grammar.parser import parse
 from acidsql.grammar.statements import Merge, MergeAction, MergeDelete, MergeInsert, MergeUpdate, Statement
 from acidsql.planner.merge.keys import compared_columns
-from acidsql.spark.frames.caller_frames import repeated_key
 from acidsql.statements.results import Counts, CountsResult, Result
 
 if TYPE_CHECKING:
@@ -176,6 +175,8 @@ def _unfit_value(error: AcidSqlError, frame: FrameRows | None) -> str:
 
 def _repeated_key(runner: StatementRunner, frame: FrameRows, statement: Merge) -> str:
     """What a frame has twice, if ON compares its columns with those of the target."""
+    from acidsql.spark.frames.caller_frames import repeated_key
+
     own = {name.lower(): name for name in frame.columns}
     keys = [own[name.lower()] for name in compared_columns(statement) if name.lower() in own]
     found = repeated_key(frame.value, keys, runner.spark) if keys else None

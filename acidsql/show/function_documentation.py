@@ -31,7 +31,7 @@ def check_function_name(name: TableName, engine: Engine) -> None:
     if name.database is not None:
         message = "Temporary function cannot be created with a qualified name."
         raise AcidSqlError(Condition.INVALID_PYTHON_FUNCTION, span=name.span, message=message)
-    built_in = (function_names(engine) | REWRITTEN | REFUSED.keys()) - engine.temporary_functions()
+    built_in = (function_names(engine) | REWRITTEN | REFUSED.keys()) - engine.running.temporary_functions()
     if name.name in built_in:
         message = f"{name.name} is a built-in function, which a temporary function cannot hide"
         raise AcidSqlError(Condition.INVALID_PYTHON_FUNCTION, span=name.span, message=message)
@@ -60,4 +60,4 @@ def function_lines(name: str, engine: Engine, *, extended: bool) -> Iterator[str
         yield from text.details
         if text.java_class is not None:
             yield f"Function class:{text.java_class}"
-        yield f"Function type:{'TEMPORARY' if name in engine.temporary_functions() else 'BUILTIN'}"
+        yield f"Function type:{'TEMPORARY' if name in engine.running.temporary_functions() else 'BUILTIN'}"

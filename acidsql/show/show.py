@@ -54,6 +54,7 @@ def show(
     database: str,
     compactor: Compactor,
     engine: Engine,
+    files_of: FilesOf,
     macros: Collection[str],
 ) -> Answer:
     """`macros` are the names of the session's macros.
@@ -65,7 +66,7 @@ def show(
             names = lookup.metastore.tables if statement.what is Shown.TABLES else lookup.metastore.views
             return _names("tab_name", names(of), statement.pattern)
         case Shown.TABLE_EXTENDED:
-            return _table_status(statement, lookup, database, engine.files)
+            return _table_status(statement, lookup, database, files_of)
         case Shown.FUNCTIONS:
             return _names("tab_name", sorted(known_functions(engine).union(macros)), statement.pattern)
         case Shown.DATABASES:

@@ -1,7 +1,7 @@
 """Read transactions: they stay open with their locks as long as something reads in them.
 
 A reader that knows when it ends says so (`ReadTransactions.hold`). Frames of Spark do not: the Spark engine keeps their
-transactions open and finds out when nothing can read them any more (`acidsql.spark.frames.readers.FrameReaders`).
+transactions open and finds out when nothing can read them any more (`SilentReaders`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import Final, Protocol
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
@@ -41,11 +41,28 @@ class Reader:
     """How many readers in this process read in it, which say when they end."""
 
 
+class SilentReaders(Protocol):
+    """Readers in transactions that do not say when they end: the frames of Spark
+    (`acidsql.spark.frames.readers.FrameReaders`)."""
+
+    def read_in(self, reader: Reader) -> bool:
+        """Whether one of them may read in the transaction."""
+
+    def unread(self, readers: Sequence[Reader], pause: float) -> Sequence[Reader]:
+        """Those of the transactions in which none of them reads any more. `pause` are the seconds since the last
+        check."""
+
+    def forget(self, reader: Reader) -> None:
+        """Called when the transaction has ended."""
+
+
 class ReadTransactions:
     """The read transactions of a session, and the thread that keeps them alive."""
 
     def __init__(self, transactions: Transactions) -> None:
-        self._transactions = transactions
+        self.transactions = transactions
+        self.silent: SilentReaders | None = None
+        """The readers that do not say when they end; None until there may be some."""
         self._open: dict[TxnId, Reader] = {}
         """The transactions that outlive the statement which opened them."""
         self._lock = threading.Lock()
@@ -62,12 +79,12 @@ class ReadTransactions:
         reader: Reader | None = None
         try:
             with holding():  # an interrupt here would leave a transaction open that nobody ends
-                reader = Reader(self._transactions.metastore.open_txn(read_only=True), is_guard)
-                self._transactions.readers[reader.txn] = tuple(locks)
+                reader = Reader(self.transactions.metastore.open_txn(read_only=True), is_guard)
+                self.transactions.readers[reader.txn] = tuple(locks)
             if (trace := current()) is not None:
                 trace.txn_id = reader.txn
             if locks:
-                self._transactions.lock(reader.txn, locks)
+                self.transactions.lock(reader.txn, locks)
         except BaseException:
             if reader is not None:
                 self.end(reader)
@@ -102,21 +119,40 @@ class ReadTransactions:
         self._end_idle(reader)
 
     def _end_idle(self, reader: Reader) -> None:
-        """Ends a reader that nobody reads in."""
-        if not reader.is_guard and not reader.holders:
+        """Ends a reader that nobody reads in; if silent readers may do so, the thread looks."""
+        if reader.is_guard or reader.holders:
+            return
+        if self.silent is not None and self.silent.read_in(reader):
+            self.wake()
+        else:
             self.end(reader)
+
+    def keep(self, reader: Reader) -> None:
+        """Keeps the transaction open for silent readers."""
+        with self._lock:
+            self._open[reader.txn] = reader
+
+    def kept(self) -> list[Reader]:
+        """The transactions that outlive the statement which opened them."""
+        return list(self._open.values())
+
+    def wake(self) -> None:
+        """Lets the thread look soon whether something still reads. May be called in a finalizer."""
+        self._wake.put(None)
 
     def end(self, reader: Reader) -> None:
         """Ends the transaction. A second call does nothing."""
         with holding():
             with self._lock:
                 self._open.pop(reader.txn, None)
-            self._transactions.given_up.pop(reader.txn, None)
-            if self._transactions.readers.pop(reader.txn, None) is not None:
+            self.transactions.given_up.pop(reader.txn, None)
+            if self.transactions.readers.pop(reader.txn, None) is not None:
                 with suppress(AcidSqlError):  # it timed out, or the metastore is away: nothing depends on its commit
-                    self._transactions.metastore.commit(reader.txn)
+                    self.transactions.metastore.commit(reader.txn)
             while reader.on_end:
                 reader.on_end.pop()()
+        if self.silent is not None:
+            self.silent.forget(reader)
 
     def close(self) -> None:
         """Ends all read transactions."""
@@ -128,7 +164,7 @@ class ReadTransactions:
     # -- the thread
 
     def _look_after(self) -> None:
-        beat = interval_of(self._transactions.metastore)
+        beat = interval_of(self.transactions.metastore)
         pause, next_beat = FIRST_PAUSE, time.monotonic() + beat
         while not self._closed:
             woken = self._is_woken(max(0.0, min(pause, next_beat - time.monotonic())))
@@ -143,7 +179,11 @@ class ReadTransactions:
 
     def _end_unread(self, pause: float) -> None:
         """Ends the transactions in which nothing reads any more, although nobody has said so. `pause` are the seconds
-        since the last check. Those that this class holds all say when they end."""
+        since the last check."""
+        if self.silent is not None:
+            idle = [reader for reader in self.kept() if not reader.is_guard and not reader.holders]
+            for reader in self.silent.unread(idle, pause) if idle else ():
+                self.end(reader)
 
     def _is_woken(self, seconds: float) -> bool:
         """Waits up to `seconds` for a wake-up, takes all that have come by then, and tells whether there was one."""
@@ -157,9 +197,9 @@ class ReadTransactions:
         return True
 
     def _heartbeat(self) -> None:
-        for txn in list(self._transactions.readers):
+        for txn in list(self.transactions.readers):
             try:
-                self._transactions.metastore.heartbeat(txn)
+                self.transactions.metastore.heartbeat(txn)
             except AcidSqlError as error:
-                if is_lost(error) and txn in self._transactions.readers:
-                    self._transactions.readers[txn] = ()  # its locks have ended with it
+                if is_lost(error) and txn in self.transactions.readers:
+                    self.transactions.readers[txn] = ()  # its locks have ended with it

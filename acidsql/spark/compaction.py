@@ -30,8 +30,8 @@ from acidsql.snapshot.delete_applicability import delete_buckets, every_delete_f
 from acidsql.snapshot.scan_binding import BoundScan, SourceFile, data_files
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.sessions import adopt
-from acidsql.spark.engine import ANY_CASE, FILE_PER_TASK, StatementSpark, copy_with
 from acidsql.spark.failures import told
+from acidsql.spark.running_spark import ANY_CASE, FILE_PER_TASK, StatementSpark, copy_with
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.scan.scan_caches import ScanCaches

@@ -27,13 +27,14 @@ from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.collected_rows import small_rows
-from acidsql.spark.engine import Engine, StatementSpark
+from acidsql.spark.engine import Engine
 from acidsql.spark.failures import fetch, translate
 from acidsql.spark.frames.answer_frames import QueryRows, answer, read_by
 from acidsql.spark.frames.caller_frames import plan_text, to_frame
 from acidsql.spark.frames.query_columns import as_shown, hive_columns, with_own_names
 from acidsql.spark.frames.read_files import ReadFiles
 from acidsql.spark.frames.readers import FrameReaders
+from acidsql.spark.running_spark import StatementSpark
 from acidsql.spark.scan.change_scan import FewChanges, changes_frame, frame_of_changes
 from acidsql.spark.scan.scan_caches import ScanCaches
 from acidsql.spark.scan.shared_scan import scanned_once
@@ -42,7 +43,7 @@ from acidsql.spark.scan.table_scan import scan_frame
 from acidsql.spark.session.jobs import job_description, was_cancelled
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 from acidsql.spark.session.parameter_values import has_instant
-from acidsql.spark.session.session_start import ZONE
+from acidsql.spark.session.time_zone import ZONE
 from acidsql.spark.target_pruning import pruned
 from acidsql.spark.write.staging import check_format
 from acidsql.spark.write.table_writer import (
@@ -52,6 +53,7 @@ from acidsql.spark.write.table_writer import (
     stage,
     static_partition,
 )
+from acidsql.storage.file_systems import FilesOf
 from acidsql.storage.footer_cache import FooterCache
 from acidsql.writing.outcomes import RowCounts, Written
 from acidsql.writing.publishing import WriteTarget, empty, publish
@@ -68,19 +70,21 @@ class SparkExecutor:
     def __init__(
         self,
         engine: Engine,
+        files_of: FilesOf,
         transactions: StatementTransactions,
-        readers: FrameReaders,
+        footers: FooterCache,
         settings: Mapping[str, str],
         steering: Steering,
         few_changes: FewChanges,
     ) -> None:
-        """`readers` are those of `transactions`; `settings` are the live settings of the session; `few_changes` reads
-        the changes of a scan if they are few."""
+        """`footers` are those of files that statements have read; `settings` are the live settings of the session;
+        `few_changes` reads the changes of a scan if they are few."""
         self._settings = settings
         self._engine = engine
+        self._files_of = files_of
         self._transactions = transactions
-        self._readers = readers
-        self._caches = ScanCaches()
+        self._readers = FrameReaders(transactions.readers)
+        self._caches = ScanCaches(footers)
         self._steering = steering
         self._few_changes = few_changes
 
@@ -88,10 +92,9 @@ class SparkExecutor:
         """Starts Spark if it is not running."""
         _ = self._engine.spark
 
-    @property
-    def footers(self) -> FooterCache:
-        """The footers of files that statements have read."""
-        return self._caches.footers
+    def look_after_statement(self) -> None:
+        """Called behind each statement of the session but queries (`FrameReaders.look_after_statement`)."""
+        self._readers.look_after_statement()
 
     # -- statements
 
@@ -103,16 +106,16 @@ class SparkExecutor:
                 return self._query_in(shared, plan, request), lambda: None
             if not plan.scans:
                 return self._frame(plan, request, self._transactions.now(), self._caches), lambda: None
-            reader = self._readers.open(self._transactions.locks(plan))
+            reader = self._transactions.readers.open(self._transactions.locks(plan))
             try:
                 caches = self._caches_of(reader)
                 read = self._readers.reading(reader, caches.read)
                 rows = self._frame(plan, request, self._transactions.now(), caches, read)
                 self._readers.keep(reader, rows.frame, read)
             except BaseException:
-                self._readers.end(reader)
+                self._transactions.readers.end(reader)
                 raise
-            return rows, lambda: self._readers.end(reader)
+            return rows, lambda: self._transactions.readers.end(reader)
 
     def _query_in(self, shared: SharedTransaction, plan: QueryPlan, request: Request) -> QueryRows:
         view = self._transactions.view_in(shared, plan)
@@ -140,15 +143,15 @@ class SparkExecutor:
             not request.frames
             and not any(map(has_instant, request.args.values()))
             and tells_wall_clock_time(text, tables)
-            and self._engine.names_of_its_own().isdisjoint(re.findall(r"\w+", text.lower()))
+            and self._engine.running.names_of_its_own().isdisjoint(re.findall(r"\w+", text.lower()))
         )
-        return self._engine.statement(in_utc=in_utc)
+        return self._engine.running.statement(in_utc=in_utc)
 
     def _frame(
         self, plan: QueryPlan, request: Request, view: ReadView, caches: ScanCaches, *own: ReadFiles
     ) -> QueryRows:
         spark = self._statement(plan, request)
-        self._define_views(spark, plan, request, StatementSnapshots(self._engine.files, view), caches)
+        self._define_views(spark, plan, request, StatementSnapshots(self._files_of, view), caches)
         rows = with_own_names(spark.rows(plan.sql, request.args), plan.scans)
         reads = (*own, *read_by(request.frames.values()))
         rows = answer(as_shown(rows), request.text, reads)
@@ -170,7 +173,7 @@ class SparkExecutor:
         directories of now, and opens no transaction."""
         with self.translated(request):
             spark = self._statement(plan, request)
-            snapshots = StatementSnapshots(self._engine.files, self._transactions.now())
+            snapshots = StatementSnapshots(self._files_of, self._transactions.now())
             caches = self._caches.of_statement()
             try:
                 self._define_views(spark, plan, request, snapshots, caches)
@@ -194,7 +197,7 @@ class SparkExecutor:
             (scan,) = plan.scans
             caches = self._caches.of_statement()
             try:
-                self._engine.require_exact_time(scan.table)
+                self._engine.running.require_exact_time(scan.table)
                 spark.define_view(scan.view, scan_frame(spark.storage, directories.all_rows(scan), caches))
                 for row_id, file in fetch(spark.rows(plan.sql, request.args), request.text, None):
                     numbers: Any = row_id
@@ -242,7 +245,7 @@ class SparkExecutor:
             work.running = jobs
             spark = self._statement(source, request)
             try:
-                self._define_views(spark, source, request, StatementSnapshots(self._engine.files, txn.view()), caches)
+                self._define_views(spark, source, request, StatementSnapshots(self._files_of, txn.view()), caches)
                 return small_rows(spark.sql(source.sql, request.args), takes, most_bytes)
             except SPARK_ERRORS as error:
                 if self._engine.lost_by(error) is not None or was_cancelled(error):
@@ -265,7 +268,7 @@ class SparkExecutor:
         """Defines the views of a plan's scans. They have no rows if there are no snapshots."""
         bound_scans = []
         for scan in plan.scans:
-            self._engine.require_exact_time(scan.table)
+            self._engine.running.require_exact_time(scan.table)
             bound = snapshots.bind(scan) if snapshots is not None else self._without_rows(scan)
             bound_scans.append(bound)
             spark.define_view(scan.view, self._scanned(spark, bound, caches))
@@ -283,7 +286,7 @@ class SparkExecutor:
         return changes_frame(spark.storage, bound, caches, spark.user.conf.get(ZONE) or "UTC")
 
     def _without_rows(self, scan: Scan) -> BoundScan:
-        return BoundScan(scan, self._engine.files(scan.table.location), ())
+        return BoundScan(scan, self._files_of(scan.table.location), ())
 
     # -- writing
 
@@ -292,7 +295,7 @@ class SparkExecutor:
         for one in plan.writes:
             txn.check_unchanged(one.known_target)
         spark = self._statement(plan, request)
-        snapshots = StatementSnapshots(self._engine.files, txn.view())
+        snapshots = StatementSnapshots(self._files_of, txn.view())
         before = len(txn.writes)
         source: AbstractContextManager[None] = nullcontext()
         caches = self._caches.of_statement()
@@ -331,9 +334,9 @@ class SparkExecutor:
         caches: ScanCaches,
     ) -> RowCounts:
         bound = self._bound_scans(spark, plan, request, snapshots, caches)
-        self._engine.require_exact_time(plan.target)
+        self._engine.running.require_exact_time(plan.target)
         parts = [part for b in bound if b.scan.is_target for part in b.parts]
-        target = write_target(plan, parts, txn, self._engine.files(plan.target.location))
+        target = write_target(plan, parts, txn, self._files_of(plan.target.location))
         write = txn.begin(target)
         if _skips_existing(spark, plan, target):
             return RowCounts()
@@ -376,7 +379,7 @@ class SparkExecutor:
         except SPARK_ERRORS as error:
             translated = self._engine.lost_by(error) or translate(error, request.text)
             if translated.condition == Condition.DISK_FULL.name:
-                self._engine.free_disk()
+                self._engine.running.free_disk()
             raise translated from error
 
 

@@ -18,7 +18,7 @@ from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.catalyst.repeatable_queries import is_repeatable
 from acidsql.spark.collected_rows import small_rows
-from acidsql.spark.engine import StatementSpark
+from acidsql.spark.running_spark import StatementSpark
 from acidsql.spark.session.jobs import was_cancelled
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 

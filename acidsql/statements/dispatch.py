@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from acidsql.acid.row_id import RowId
 from acidsql.acid.table import Table
@@ -31,9 +31,6 @@ from acidsql.request import Request
 from acidsql.show import show
 from acidsql.snapshot.row_history import RowHistories
 from acidsql.spark.engine import Engine
-from acidsql.spark.frames.answer_frames import QueryRows
-from acidsql.spark.frames.caller_frames import readable_frames
-from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
 from acidsql.statements.in_transaction import may_run_in_transaction
 from acidsql.statements.plans import StatementPlans, first_words
 from acidsql.statements.repeated_keys import naming_repeated_key
@@ -50,7 +47,11 @@ from acidsql.statements.results import (
 from acidsql.statements.row_changes import Queries, RowChanges, pairs_of_updates, row_changes
 from acidsql.statements.row_histories import ROW_COLUMNS, found_histories
 from acidsql.statements.session_changes import SessionChanges
+from acidsql.storage.warehouse_files import WarehouseFiles
 from acidsql.writing.load_data import Loader
+
+if TYPE_CHECKING:
+    from acidsql.spark.frames.answer_frames import QueryRows
 
 _NO_COLUMN_STATISTICS: Final = "Rows and files were counted. acidsql collects no statistics of columns."
 _COLUMN_STATISTICS_NOT_KEPT: Final = "Nothing was changed: acidsql keeps no statistics of columns."
@@ -65,6 +66,7 @@ class StatementDispatch:
 
     metastore: Metastore
     engine: Engine
+    files: WarehouseFiles
     engines: StatementEngines
     ddl: Ddl
     lookup: TableLookup
@@ -79,7 +81,7 @@ class StatementDispatch:
         Raises IN_TRANSACTION, NOT_YET_SUPPORTED, what the component raises, and for an error of a file system
         STORAGE_FAILED or DISK_FULL.
         """
-        with self.engines.spark.translated(request):
+        with self.engines.translated(request):
             return self._run(statement, request)
 
     def _run(self, statement: s.Statement, request: Request) -> Result:
@@ -87,7 +89,7 @@ class StatementDispatch:
             txn = f"txnid:{self.engines.session_transaction.id}"
             raise AcidSqlError(Condition.IN_TRANSACTION, operation=first_words(statement), txn_id=txn)
         self._check_writable(statement)
-        request = replace(request, frames=readable_frames(request.frames))
+        request = _with_readable_frames(request)
         match statement:
             case s.Insert(evolves=True):
                 return self._evolve(statement, request)
@@ -157,14 +159,14 @@ class StatementDispatch:
                 return self._abort_compactions(statement)
             case s.Show():
                 database, macros = self.plans.database, self.changes.macros.keys()
-                answer = show.show(statement, self.lookup, database, self.compactor, self.engine, macros)
+                answer = show.show(statement, self.lookup, database, self.compactor, self.engine, self.files.of, macros)
                 is_text = statement.what in (s.Shown.CREATE_TABLE, s.Shown.CREATE_DATABASE)
                 return rows_result(f"SHOW {statement.what.value}", answer, is_text=is_text)
             case s.Describe():
                 database, macros = self.plans.database, self.changes.macros.keys()
                 return rows_result("DESCRIBE", show.describe(statement, self.lookup, database, self.engine, macros))
             case s.DescribeHistory():
-                answer = show.describe_history(statement, self.lookup, self.plans.database, self.engine.files)
+                answer = show.describe_history(statement, self.lookup, self.plans.database, self.files.of)
                 return rows_result("DESCRIBE HISTORY", answer)
             case s.Explain():
                 given, frames = statement.statement, request.frames
@@ -261,7 +263,7 @@ class StatementDispatch:
         where = wanted if isinstance(wanted, str) else None
         query = arrow_query(name, ROW_COLUMNS, where)
         plan = self.plans.query_plan(with_macros(query, self.changes.macros))
-        return found_histories(self.engines, self.engine.files, plan, query, wanted, limit)
+        return found_histories(self.engines, self.files.of, plan, query, wanted, limit)
 
     def row_changes(self, name: str, item: str, limit: int | None) -> RowChanges:
         """The changes of a table that a FROM item gives, at most `limit`. Raises what `row_changes` raises."""
@@ -310,13 +312,14 @@ class StatementDispatch:
 
     def _analyze(self, statement: s.AnalyzeTable, request: Request) -> Result:
         """ANALYZE TABLE. Rows are counted by a query of its own."""
+        from acidsql.spark.table_analysis import RowCountsOfParts, TableAnalysis, count_query, counted_parts
 
         def count(table: Table) -> RowCountsOfParts:
             query = parse(count_query(table))
             plan = self.plans.query_plan(query, request)
             return counted_parts(self.engines.spark, plan, table)
 
-        analysis = TableAnalysis(self.ddl.transactions, self.engine.files, count)
+        analysis = TableAnalysis(self.ddl.transactions, self.files.of, count)
         analysis.run(self.ddl.plan(statement, self.plans.database))
         note = "" if statement.columns is None else _NO_COLUMN_STATISTICS
         return Done("ANALYZE TABLE", note=note)
@@ -359,6 +362,15 @@ class StatementDispatch:
         done = self.metastore.abort_compactions(statement.compaction_ids)
         rows = ((str(d.id), "Success" if d.aborted else "Error", d.message) for d in done)
         return rows_result("ABORT COMPACTIONS", show.Answer(("compactionid", "status", "message"), tuple(rows)))
+
+
+def _with_readable_frames(request: Request) -> Request:
+    """The request with frames that can be read several times (`readable_frames`)."""
+    if not request.frames:
+        return request
+    from acidsql.spark.frames.caller_frames import readable_frames
+
+    return replace(request, frames=readable_frames(request.frames))
 
 
 def _query_result(rows: QueryRows, release: Callable[[], None], request: Request) -> QueryResult:

@@ -40,7 +40,6 @@ from acidsql.planner.queries.view_expansion import find_cycle, recursion, tables
 from acidsql.planner.statement_planner import plan_statement
 from acidsql.request import Request
 from acidsql.spark.engine import Engine
-from acidsql.spark.frames.caller_frames import column_types as column_types_of_frame
 from acidsql.tracing import Phase, phase
 
 
@@ -270,9 +269,11 @@ class StatementPlans:
                 unknown.append(name.name)
         views = self._engine.temporary_views() if unknown else frozenset[str]()
         similar = tuple(self._lookup.metastore.tables(self.database)) if unknown else ()
-        relations = {view: self._engine.column_types(view) for view in unknown if view in views}
-        if request is not None:
-            relations |= {f"{{{name}}}": column_types_of_frame(frame) for name, frame in request.frames.items()}
+        relations = {view: self._engine.running.column_types(view) for view in unknown if view in views}
+        if request is not None and request.frames:
+            from acidsql.spark.frames.caller_frames import column_types as types_of_frame
+
+            relations |= {f"{{{name}}}": types_of_frame(frame) for name, frame in request.frames.items()}
         settings = self._settings if request is None else request.settings(self._settings)
         zone = self._engine.zone if names_a_time(statement.source) else "UTC"
         return Facts(self.database, tables, views, settings, similar, self.shortcuts, relations, stored_views, zone)

@@ -15,11 +15,11 @@ from acidsql.request import Request
 from acidsql.show import show
 from acidsql.show.function_documentation import check_function_name
 from acidsql.spark.engine import Engine
-from acidsql.spark.python_functions import imported_function, register
 from acidsql.statements.plans import StatementPlans
 from acidsql.statements.results import Done, Result, rows_result
 from acidsql.statements.settings import OPEN_TXNS, Settings, note_on_unknown
 from acidsql.statements.variables import HIVEVAR, Variables
+from acidsql.storage.warehouse_files import WarehouseFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class SessionChanges:
 
     metastore: Metastore
     engine: Engine
+    files: WarehouseFiles
     plans: StatementPlans
     settings: Settings
     variables: Variables
@@ -43,7 +44,7 @@ class SessionChanges:
             return Done("SET", note=self.set_setting(key, value))
         shown = self.settings.values | {f"{HIVEVAR}{name}": held for name, held in self.variables.hive.items()}
         if key is not None:
-            current = self.engine.conf(key) if key.startswith("spark.") else self.variables.shown_value(key)
+            current = self.engine.running.conf(key) if key.startswith("spark.") else self.variables.shown_value(key)
             shown = {key: "<undefined>" if current is None else current}
         return rows_result("SET", show.Answer(("key", "value"), tuple(sorted(shown.items()))))
 
@@ -58,6 +59,7 @@ class SessionChanges:
     def _change_setting(self, key: str, value: str) -> None:
         if key.startswith("spark."):
             self.engine.set_conf(key, value)
+            self.files.note_setting(key)
             return
         if key.lower() == CONFLICTS and not self.metastore.detects_row_conflicts:
             raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=f"SET {CONFLICTS} with a Hive Metastore")
@@ -100,6 +102,8 @@ class SessionChanges:
 
         Raises INVALID_PYTHON_FUNCTION.
         """
+        from acidsql.spark.python_functions import imported_function, register
+
         name = statement.function
         check_function_name(name, self.engine)  # starts Spark, which a module with functions of pyspark needs
         register(name.name, imported_function(statement.python_name, statement.python_name_span), self.engine)
@@ -110,9 +114,9 @@ class SessionChanges:
         """Drops a function that is registered in the Spark session, or a macro, as in Hive. Raises INVALID_FUNCTION."""
         name = statement.function
         is_macro = name.database is None and self.macros.pop(name.name, None) is not None
-        is_known = name.database is None and name.name in self.engine.temporary_functions()
+        is_known = name.database is None and name.name in self.engine.running.temporary_functions()
         if is_known and not is_macro:
-            self.engine.drop_temporary_function(name.name)
+            self.engine.running.drop_temporary_function(name.name)
         elif not is_macro and not (statement.if_exists or ignores_missing(self.settings.values)):
             raise AcidSqlError(Condition.INVALID_FUNCTION, span=name.span, function=name, suggestion="")
         return Done("DROP TEMPORARY FUNCTION")

@@ -25,7 +25,7 @@ def both(pair: tuple[Session, Session], statement: str, **frames: object) -> Cou
 def files(session: Session, table: str) -> dict[str, Any]:
     """The rows with their row IDs in each file, its footer's properties, and the names of files without rows."""
     root = session.catalog.table("default", table).location
-    store = session._engine.files(root)
+    store = session._files.of(root)
     found: dict[str, Any] = {}
     for path in sorted(file.path for file in store.list_below(root).files):
         if path.endswith(("_orc_acid_version", "_metadata_acid")):

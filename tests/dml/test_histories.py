@@ -156,7 +156,7 @@ def checked(
     assert {row[0]: plain(tuple(row[1:])) for row in without_ids} == expected, history
     assert len(without_ids) == len(found), history
     scanned = session.execute(f"SELECT row__id, * FROM {model.table}", rows_only=True)
-    is_here = session._engine.needs_hadoop(str(session.warehouse)) is None
+    is_here = session._files.needs_hadoop(str(session.warehouse)) is None
     assert isinstance(scanned, ScanResult) == is_here  # without Spark
     assert sorted(map(repr, map(plain, scanned.rows()))) == sorted(map(repr, map(plain, map(tuple, found)))), history
     ids: dict[int, Row] = {row[1]: tuple(row[0]) for row in found}

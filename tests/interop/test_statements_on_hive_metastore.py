@@ -118,7 +118,7 @@ def test_the_history_of_a_table_that_both_write(both: Both) -> None:
         ("1", "INSERT", "true", "file"),
     ]
     assert {entry[1:] for entry in written[:-4]} == {("STREAM", "true", "file")}
-    metastore, files = both.session._metastore, both.session._dispatch.engine.files
+    metastore, files = both.session._metastore, both.session._files.of
     table = metastore.table(DATABASE, "told")
     version, _ = committed_at(metastore, table, datetime.now(UTC), files)
     assert str(version) == written[0][0]

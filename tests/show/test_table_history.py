@@ -101,7 +101,7 @@ def test_what_is_readable_is_what_a_reader_accepts(session: Session) -> None:
         if number in (1, 4):
             kind = "major" if number == 1 else "minor"
             session.execute(f"ALTER TABLE t COMPACT '{kind}' AND WAIT")
-    store, files = session._metastore, session._dispatch.engine.files
+    store, files = session._metastore, session._files.of
     table, txns = store.table("default", "t"), store.valid_txns()
     now = store.valid_write_ids(table, txns)
     readable = ReadableVersions.of((d.name for d in directories(store, files, table)), table, now, txns, ())

@@ -290,7 +290,7 @@ def test_readers_of_now_read_the_same_files_with_and_without_a_retention(session
 
 def session_parts(session: Session, table: str) -> Sequence[BoundPart]:
     metastore = session._metastore
-    snapshots = StatementSnapshots(session._engine.files, ReadView(metastore, metastore.valid_txns()))
+    snapshots = StatementSnapshots(session._files.of, ReadView(metastore, metastore.valid_txns()))
     return snapshots.parts_of(metastore.table("default", table), [()])
 
 

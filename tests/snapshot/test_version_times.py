@@ -34,7 +34,7 @@ def _table(session: Session) -> Table:
 
 
 def _at(session: Session, instant: datetime) -> tuple[int, set[int]]:
-    high, later = committed_at(session._metastore, _table(session), instant, session._dispatch.engine.files)
+    high, later = committed_at(session._metastore, _table(session), instant, session._files.of)
     return high, set(later)
 
 
@@ -99,7 +99,7 @@ def test_nobody_has_recorded_the_writes_that_a_table_came_with(session: Session,
 
 
 def test_without_records_the_times_of_directories_count(session: Session, adopted: Path) -> None:
-    store, table, files = _Untold(session), _table(session), session._dispatch.engine.files
+    store, table, files = _Untold(session), _table(session), session._files.of
 
     def at(hours: float) -> tuple[int, set[int]]:
         instant = datetime.now(UTC) - timedelta(hours=hours)

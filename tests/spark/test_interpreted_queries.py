@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from acidsql.spark.engine import for_little
+from acidsql.spark.running_spark import for_little
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.session import Session
-from acidsql.spark.engine import for_little
+from acidsql.spark.running_spark import for_little
 from tests.selection import every
 
 

@@ -175,7 +175,7 @@ def scan_of(table: Table, condition: str) -> Scan:
 def files_of(session: Session, table: Table) -> list[SourceFile]:
     """The files of the table's single rows, in the order of ROWS."""
     paths = sorted(Path(table.location).rglob("bucket_*"))
-    files = session._engine.files(table.location)
+    files = session._files.of(table.location)
     tails = [read_file_tail(files, str(path), path.stat().st_size) for path in paths]
     return [SourceFile(t.path, t.size, 0, True, t.row_names, tail=t) for t in tails]
 

@@ -132,12 +132,12 @@ def test_a_setting_that_changes_is_looked_at_again(s3: S3Proxy, tmp_path: Path) 
     conf = {f"spark.hadoop.{key}": value for key, value in s3a_settings(s3.port).items()}
     warehouse = f"s3a://{s3.bucket}/{uuid.uuid4().hex}"
     with connect(warehouse, f"sqlite:///{tmp_path}/metastore.db", conf=conf) as session:
-        assert session._engine.needs_hadoop(warehouse) is None
+        assert session._files.needs_hadoop(warehouse) is None
         session.execute("SET spark.hadoop.fs.s3a.encryption.algorithm=CSE-KMS")
-        reason = session._engine.needs_hadoop(warehouse)
+        reason = session._files.needs_hadoop(warehouse)
         assert reason is not None
         assert "fs.s3a.encryption.algorithm" in reason
         session.execute("SET spark.hadoop.fs.s3a.encryption.algorithm=AES256")
-        assert session._engine.needs_hadoop(warehouse) is None
+        assert session._files.needs_hadoop(warehouse) is None
         session.execute("SET acidsql.storage.own.clients=false")
-        assert session._engine.needs_hadoop(warehouse) == "the setting acidsql.storage.own.clients is false"
+        assert session._files.needs_hadoop(warehouse) == "the setting acidsql.storage.own.clients is false"

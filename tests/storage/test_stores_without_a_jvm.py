@@ -83,7 +83,7 @@ def run(connection: Connection, *statements: str) -> None:
 def keys(session: Session) -> list[str]:
     """The files of the warehouse, relative to it; hidden ones too."""
     warehouse = str(session.warehouse)
-    store = session._engine.files(warehouse)
+    store = session._files.of(warehouse)
     if isinstance(store, HdfsFiles):
         found = store._client.list_status(store._name(warehouse), recursive=True)
         return sorted(f"{store._root}{entry.path}".removeprefix(warehouse) for entry in found if not entry.isdir)

@@ -8,6 +8,7 @@ JVM. When all of them are cleared, nothing can read the files any more.
 from __future__ import annotations
 
 import gc
+import threading
 import time
 import weakref
 from collections.abc import Sequence
@@ -20,7 +21,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from acidsql.acid.write_ids import TxnId
 from acidsql.errors import AcidSqlError
-from acidsql.metastore.transactions import Transactions
 from acidsql.snapshot.read_transactions import Reader, ReadTransactions
 from acidsql.spark.catalyst.file_relations import file_index_references, make_unreadable
 from acidsql.spark.catalyst.gateway import jvm
@@ -46,13 +46,16 @@ class _Frames:
     reads: list[ReadFiles] = field(default_factory=list)
 
 
-class FrameReaders(ReadTransactions):
-    """The read transactions of a session whose queries are frames of Spark."""
+class FrameReaders:
+    """The frames of a session, which read in its transactions without saying when they end (`SilentReaders`)."""
 
-    def __init__(self, transactions: Transactions) -> None:
-        super().__init__(transactions)
+    def __init__(self, readers: ReadTransactions) -> None:
+        self._readers = readers
+        self._transactions = readers.transactions
         self._frames: dict[TxnId, _Frames] = {}
+        self._lock = threading.Lock()
         self._spark: SparkSession | None = None
+        readers.silent = self
 
     def reading(self, reader: Reader, files: Sequence[tuple[FileSystem, SizedFile]]) -> ReadFiles:
         """The files of a query whose frames read in the transaction; more may be added to the list."""
@@ -65,13 +68,13 @@ class FrameReaders(ReadTransactions):
         found = file_index_references(frame)
         read.indexes += found
         if not found and not reader.is_guard:
-            self.end(reader)
+            self._readers.end(reader)
             return
         with self._lock:
             self._frames.setdefault(reader.txn, _Frames()).indexes.extend(found)
-            self._open[reader.txn] = reader
             self._spark = frame.sparkSession
-        weakref.finalize(frame, self._wake.put, None).atexit = False
+        self._readers.keep(reader)
+        weakref.finalize(frame, self._readers.wake).atexit = False
 
     def _frames_of(self, reader: Reader) -> _Frames:
         return self._frames.get(reader.txn) or _Frames()
@@ -80,7 +83,7 @@ class FrameReaders(ReadTransactions):
         """Called behind each statement of the session but queries. Frames whose files the statement has removed become
         unreadable, wherever they are used, and the other readers get the locks back that they had given up for it."""
         transactions = self._transactions
-        for reader in list(self._open.values()):
+        for reader in self._readers.kept():
             reads = self._frames_of(reader).reads
             gave_up = reader.txn in transactions.given_up
             if transactions.readers.get(reader.txn) or reader.is_guard or not reads:
@@ -99,25 +102,28 @@ class FrameReaders(ReadTransactions):
             for index in read.indexes:
                 make_unreadable(self._spark, index, path, change)
 
-    def _end_idle(self, reader: Reader) -> None:
-        """Ends a reader that nobody reads in; if it has frames, the thread looks whether they still exist."""
-        if reader.is_guard or reader.holders:
-            return
-        if self._frames_of(reader).indexes:
-            self._wake.put(None)
-        else:
-            self.end(reader)
+    # -- what ReadTransactions asks
 
-    def end(self, reader: Reader) -> None:
-        """Ends the transaction. A second call does nothing."""
-        super().end(reader)
+    def read_in(self, reader: Reader) -> bool:
+        """Whether frames may read in the transaction."""
+        return bool(self._frames_of(reader).indexes)
+
+    def forget(self, reader: Reader) -> None:
+        """Called when the transaction has ended."""
         self._frames.pop(reader.txn, None)
 
-    # -- the thread
-
-    def _end_unread(self, pause: float) -> None:
-        for reader in self._unread(collect=pause >= _IDLE_PAUSE or self._is_waited_for()):
-            self.end(reader)
+    def unread(self, readers: Sequence[Reader], pause: float) -> Sequence[Reader]:
+        """Those of the transactions whose frames are all gone. `pause` are the seconds since the last check."""
+        if self._spark is None:
+            return readers
+        try:
+            if pause >= _IDLE_PAUSE or self._is_waited_for():
+                gc.collect()  # Py4J's objects are reference cycles that keep objects of the JVM alive
+                time.sleep(_PY4J_SECONDS)
+                jvm(self._spark).collect_garbage()
+            return [r for r in readers if all(index.get() is None for index in self._frames_of(r).indexes)]
+        except (Py4JError, OSError, AttributeError):
+            return readers  # the JVM is gone, and all its frames with it
 
     def _is_waited_for(self) -> bool:
         """Whether somebody waits for a lock of a kept transaction."""
@@ -125,19 +131,6 @@ class FrameReaders(ReadTransactions):
             locks = self._transactions.metastore.locks()
         except AcidSqlError:
             return False
-        mine = {lock.lock_id for lock in locks if lock.txn in self._open}
+        kept = {reader.txn for reader in self._readers.kept()}
+        mine = {lock.lock_id for lock in locks if lock.txn in kept}
         return any(lock.blocked_by is not None and lock.blocked_by[0] in mine for lock in locks)
-
-    def _unread(self, *, collect: bool) -> list[Reader]:
-        readers = [r for r in list(self._open.values()) if not r.is_guard and not r.holders]
-        if not readers:
-            return []
-        try:
-            assert self._spark is not None
-            if collect:
-                gc.collect()  # Py4J's objects are reference cycles that keep objects of the JVM alive
-                time.sleep(_PY4J_SECONDS)
-                jvm(self._spark).collect_garbage()
-            return [r for r in readers if all(index.get() is None for index in self._frames_of(r).indexes)]
-        except (Py4JError, OSError, AttributeError):
-            return readers  # the JVM is gone, and all its frames with it

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructField, StructType
 from acidsql.grammar.quoting import name_sql
 from acidsql.planner.dml.multi_insert import SCANNED
 from acidsql.planner.plan import MultiWritePlan
-from acidsql.spark.engine import StatementSpark
+from acidsql.spark.running_spark import StatementSpark
 
 
 @contextmanager

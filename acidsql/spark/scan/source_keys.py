@@ -17,7 +17,7 @@ from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.repeatable_queries import is_repeatable
 from acidsql.spark.catalyst.size_estimates import SMALL, estimated_bytes, leaf_bytes, leaf_sizes
-from acidsql.spark.engine import StatementSpark
+from acidsql.spark.running_spark import StatementSpark
 
 _LEAST: Final = 1024 * 1024
 """Bytes of a target from which on the narrowing is worth its cost."""

@@ -49,7 +49,7 @@ from acidsql.spark.catalyst.char_columns import VARCHAR_LENGTH, with_char_length
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.catalyst.sessions import empty_frame
-from acidsql.spark.engine import ANY_CASE, FILE_PER_TASK, copy_with
+from acidsql.spark.running_spark import ANY_CASE, FILE_PER_TASK, copy_with
 from acidsql.spark.scan.data_skipping import search_options
 from acidsql.spark.scan.deletes.delete_events import (
     BUCKET,

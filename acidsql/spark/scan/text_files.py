@@ -14,7 +14,7 @@ from acidsql.acid.table import Table
 from acidsql.acid.text_format import footer_lines, header_lines
 from acidsql.grammar.quoting import name_sql
 from acidsql.spark.catalyst.gateway import where
-from acidsql.spark.engine import FILE_PER_TASK, copy_with
+from acidsql.spark.running_spark import FILE_PER_TASK, copy_with
 from acidsql.spark.scan.exact_paths import load_exactly
 from acidsql.spark.scan.file_partitions import METADATA, ROW_NUMBER, metadata_column
 from acidsql.spark.text_formats import text_fields

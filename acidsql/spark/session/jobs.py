@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from acidsql.redaction import clipped, shown_statement
@@ -63,6 +64,13 @@ class JobGroup:
         except AttributeError:
             if not is_lost(self.context):
                 raise
+
+
+def cancel_all(groups: Iterable[JobGroup]) -> None:
+    """Cancels the jobs of several groups, whose JVM may be gone."""
+    for group in groups:
+        with suppress(Py4JError):  # the JVM is gone, and its jobs with it
+            group.cancel()
 
 
 def job_description(text: str, otherwise: str) -> str:

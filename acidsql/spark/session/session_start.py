@@ -21,9 +21,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst.driver_log import LOG4J
 from acidsql.spark.catalyst.jvm_process import active_context, has_jvm
 from acidsql.spark.catalyst.spark_connect import require_classic_mode
-from acidsql.spark.session.time_zone import local_zone
-
-ZONE: Final = "spark.sql.session.timeZone"
+from acidsql.spark.session.time_zone import ZONE, local_zone
 
 _OWN_CONF: Final = {
     "spark.app.name": "acidsql",

@@ -1,4 +1,4 @@
-"""The machine's time zone, by its name."""
+"""The machine's time zone, by its name, and Spark's setting for it. Imports no PySpark."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 UTC: Final = "UTC"
+ZONE: Final = "spark.sql.session.timeZone"
+"""The setting for the time zone of a session of Spark."""
 _DIRECTORY: Final = "zoneinfo/"
 
 

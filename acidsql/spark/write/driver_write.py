@@ -20,7 +20,7 @@ from acidsql.acid.table import Table
 from acidsql.grammar.quoting import sql_string
 from acidsql.planner.write_strategy import ByDriver
 from acidsql.spark.catalyst.gateway import jvm, where
-from acidsql.spark.engine import for_little
+from acidsql.spark.running_spark import for_little
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.write.event_rows import filed, placed_events, with_constraints
 from acidsql.spark.write.event_write import EventWrite

@@ -12,7 +12,7 @@ from acidsql.planner.plan import WritePlan
 from acidsql.planner.stored_values.misfits import Misfit
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.sessions import adopt
-from acidsql.spark.engine import StatementSpark
+from acidsql.spark.running_spark import StatementSpark
 from acidsql.spark.write.misfit_counts import MisfitCounts
 from acidsql.writing.publishing import WriteTarget
 

@@ -6,7 +6,7 @@ order of the rows that the task reads; new rows go to a file of the same bucket.
 
 from __future__ import annotations
 
-from acidsql.spark.engine import FILE_PER_TASK
+from acidsql.spark.running_spark import FILE_PER_TASK
 from acidsql.spark.write.event_rows import OLD_FILE, finished_events, placed_events
 from acidsql.spark.write.event_write import EventWrite
 from acidsql.spark.write.staging import save

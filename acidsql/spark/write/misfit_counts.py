@@ -13,7 +13,7 @@ from acidsql.planner.plan import WritePlan
 from acidsql.planner.stored_values.misfits import Misfit, MisfitTest, combined, misfit_tests, stored_sql
 from acidsql.spark.catalyst.observations import Observation
 from acidsql.spark.catalyst.sessions import adopt
-from acidsql.spark.engine import StatementSpark
+from acidsql.spark.running_spark import StatementSpark
 from acidsql.spark.spark_types import hive_types
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.spark.engine import FILE_PER_TASK, copy_with
+from acidsql.spark.running_spark import FILE_PER_TASK, copy_with
 from acidsql.spark.scan.exact_paths import with_scheme
 from acidsql.spark.scan.small_files import runs_in_one_process
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS

@@ -31,7 +31,7 @@ from acidsql.planner.write_strategy import (
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.logical_plans import has_join, plan_of
 from acidsql.spark.catalyst.size_estimates import leaf_bytes, leaf_sizes
-from acidsql.spark.engine import StatementSpark
+from acidsql.spark.running_spark import StatementSpark
 from acidsql.spark.spark_types import hive_type_name, hive_types, is_storable
 from acidsql.spark.write import driver_write
 from acidsql.spark.write.event_write import Events, EventWrite

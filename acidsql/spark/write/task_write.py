@@ -39,7 +39,7 @@ from acidsql.planner.write_strategy import (
     choose_for_deletes,
 )
 from acidsql.spark.catalyst.gateway import select
-from acidsql.spark.engine import CONCURRENT_WRITERS
+from acidsql.spark.running_spark import CONCURRENT_WRITERS
 from acidsql.spark.scan.exact_paths import load_orc_exactly
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.spark_types import ddl, query_type

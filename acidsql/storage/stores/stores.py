@@ -27,17 +27,17 @@ class Stores:
     """The file systems of a session, by the scheme and the authority of a location. Threads may share it."""
 
     def __init__(
-        self, settings: Callable[[], HadoopSettings | NotUnderstood], hadoop: Callable[[], FileSystem]
+        self,
+        settings: Callable[[], HadoopSettings | NotUnderstood],
+        hadoop: Callable[[], FileSystem],
+        uses_own_clients: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`settings` gives those of Hadoop's client, `hadoop` the files of Hadoop's client, which starts Spark."""
+        """`settings` gives those of Hadoop's client, `hadoop` the files of Hadoop's client, which starts Spark;
+        `uses_own_clients` tells whether the user wants other clients than Hadoop's."""
         self._settings = settings
         self._hadoop = hadoop
         self._known: dict[str, FileSystem | NotUnderstood] = {}
         self._lock = threading.Lock()
-        self._uses_own_clients: Callable[[], bool] = lambda: True
-
-    def use_own_clients_if(self, uses_own_clients: Callable[[], bool]) -> None:
-        """`uses_own_clients` tells whether the user wants other clients than Hadoop's."""
         self._uses_own_clients = uses_own_clients
 
     def forget(self) -> None:
