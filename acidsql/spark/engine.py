@@ -252,12 +252,17 @@ class Engine:
         settings.putAll(of_query)
         if in_utc:
             settings.put(ZONE, UTC)
+        sessions.activate(query)
         return StatementSpark(spark, query, clone(query, of_storage), in_utc)
 
     @contextmanager
     def jobs(self, description: str) -> Iterator[JobGroup]:
         """The group of all jobs that start inside."""
-        with job_group(self.spark.sparkContext, description, lambda error: self.lost_by(error) is not None) as group:
+        context = self.spark.sparkContext
+        with (
+            sessions.active_session_kept(),
+            job_group(context, description, lambda error: self.lost_by(error) is not None) as group,
+        ):
             self._groups.append(group)
             try:
                 yield group

@@ -19,6 +19,7 @@ from acidsql.interrupts import interruptible
 from acidsql.planner.analysis_errors import explained
 from acidsql.planner.sql_errors import find_raised
 from acidsql.spark.catalyst.file_relations import unreadable_file
+from acidsql.spark.catalyst.pyspark_api import name_of_error, places_of_error
 from acidsql.spark.instants import instants_as_microseconds, python_row
 from acidsql.spark.session.jobs import JobGroup, job_description, job_group
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, gone, lost_by
@@ -184,7 +185,7 @@ def _of_file_system(error: Py4JJavaError) -> AcidSqlError | None:
 
 
 def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
-    condition = error.getCondition() or ""
+    condition = name_of_error(error) or ""
     parameters = error.getMessageParameters() or {}
     if condition.startswith(_UNRESOLVED):
         name = parameters.get("objectName") or parameters.get("fieldName") or parameters.get("targetString") or ""
@@ -232,11 +233,11 @@ def _placed(known: AcidSqlError, error: PySparkException, text: str) -> AcidSqlE
 def _places(error: PySparkException, text: str) -> Iterator[Span | None]:
     """The places in the statement that Spark names. A place that covers the whole query, or a call in Python, does not
     count."""
-    for context in error.getQueryContext():
-        shown = _SHOWN_QUERY.search(context.summary())
-        if shown is not None and context.startIndex() > 0:
+    for summary, start, fragment in places_of_error(error):
+        shown = _SHOWN_QUERY.search(summary)
+        if shown is not None and start > 0:
             before = shown[1][: len(shown[2])].removeprefix("...")
-            yield place_of_fragment(before, _ORDER_OF_NULLS.sub("", context.fragment()), text)
+            yield place_of_fragment(before, _ORDER_OF_NULLS.sub("", fragment), text)
 
 
 def _plain(name: str) -> str:

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, GroupedData
 
 from acidsql.errors import AcidSqlError
-from acidsql.spark.catalyst.classic_frames import ClassicFrame
+from acidsql.spark.catalyst.pyspark_api import ClassicFrame
 from acidsql.spark.failures import told
 from acidsql.spark.frames.read_files import ReadFiles, checked_rows
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, lost_by

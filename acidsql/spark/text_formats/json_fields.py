@@ -31,6 +31,7 @@ from acidsql.acid.table import Table
 from acidsql.errors import Condition
 from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.sql_errors import raise_sql
+from acidsql.spark.catalyst.pyspark_api import try_cast
 from acidsql.spark.spark_types import ddl, file_type
 from acidsql.spark.text_formats.text_values import taken
 
@@ -223,19 +224,19 @@ class _Reader:
             case Primitive("tinyint" | "smallint" | "int" | "bigint"):
                 return _whole(kind, text, "bigint" if hive_type == Primitive("bigint") else "int").cast(_ddl(hive_type))
             case Primitive("float" | "double"):
-                of_text = F.coalesce(_trimmed(text).try_cast("double"), F.lit(0.0))
+                of_text = F.coalesce(try_cast(_trimmed(text), "double"), F.lit(0.0))
                 number = F.when(kind == "STRING", of_text).when(kind == "BOOLEAN", _as_number(text, "double"))
                 return number.otherwise(text.cast("double")).cast(_ddl(hive_type))
             case Primitive("binary"):
                 decoded = F.when(text.rlike(_BASE_64), F.unbase64(text)).otherwise(self._wrong(hive_type))
                 return F.when(kind == "STRING", decoded)
             case Primitive("date"):
-                day = F.when(text.rlike(_DATE), F.regexp_extract(text, _DATE, 1)).try_cast("date")
+                day = try_cast(F.when(text.rlike(_DATE), F.regexp_extract(text, _DATE, 1)), "date")
                 return F.when(day.isNull(), self._wrong(hive_type)).otherwise(day)
             case Decimal():
-                return text.try_cast(_ddl(hive_type))
+                return try_cast(text, _ddl(hive_type))
             case _:
-                return taken(text, str(hive_type)).try_cast(_ddl(hive_type))
+                return try_cast(taken(text, str(hive_type)), _ddl(hive_type))
 
 
 def _ddl(hive_type: HiveType) -> str:
@@ -263,8 +264,8 @@ def _whole(kind: Column, text: Column, wide: str) -> Column:
     """An INT or a BIGINT as JsonNode.asInt and asLong give it. A number out of range loses its higher bits, as in Hive.
     A text that is no number, or out of range, is 0."""
     trimmed = _trimmed(text)
-    of_text = F.when(trimmed.rlike(_WHOLE), F.coalesce(trimmed.try_cast(wide), F.lit(0))).otherwise(
-        F.coalesce(trimmed.try_cast("double"), F.lit(0.0)).cast(wide)
+    of_text = F.when(trimmed.rlike(_WHOLE), F.coalesce(try_cast(trimmed, wide), F.lit(0))).otherwise(
+        F.coalesce(try_cast(trimmed, "double"), F.lit(0.0)).cast(wide)
     )
     return (
         F.when(kind == "STRING", of_text)
