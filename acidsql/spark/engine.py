@@ -18,6 +18,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst import sessions
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import compares_each_with_each
+from acidsql.spark.catalyst.pyspark_api import BINDS_EARLY, sql_of_spark
 from acidsql.spark.catalyst.scheduler import cancelled_tasks
 from acidsql.spark.catalyst.sessions import adopt, clone
 from acidsql.spark.catalyst.spark_connect import require_classic, require_classic_process
@@ -132,7 +133,7 @@ class StatementSpark:
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         with quiet_analysis():
             if args:
-                return self.query.sql(text, args=literals(args))
+                return self.query.sql(sql_of_spark(text), args=literals(args))
             return sessions.run_sql(self.query, text)
 
     def define_view(self, name: str, frame: DataFrame) -> None:
@@ -149,6 +150,9 @@ _OF_STORES: Final = ("spark.hadoop.", "fs.", "dfs.")
 
 class Engine:
     """A Spark session: the given one, or one that is started when it is first needed."""
+
+    has_star_except: Final = not BINDS_EARLY
+    """Whether Spark has `* EXCEPT (..)`."""
 
     def __init__(self, spark: SparkSession | None, conf: Mapping[str, str]) -> None:
         if spark is not None:

@@ -19,7 +19,7 @@ from acidsql.interrupts import interruptible
 from acidsql.planner.analysis_errors import explained
 from acidsql.planner.sql_errors import find_raised
 from acidsql.spark.catalyst.file_relations import unreadable_file
-from acidsql.spark.catalyst.pyspark_api import name_of_error, places_of_error
+from acidsql.spark.catalyst.pyspark_api import name_of_error, parameters_of_error, places_of_error
 from acidsql.spark.instants import instants_as_microseconds, python_row
 from acidsql.spark.session.jobs import JobGroup, job_description, job_group
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, gone, lost_by
@@ -186,7 +186,7 @@ def _of_file_system(error: Py4JJavaError) -> AcidSqlError | None:
 
 def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
     condition = name_of_error(error) or ""
-    parameters = error.getMessageParameters() or {}
+    parameters = parameters_of_error(error)
     if condition.startswith(_UNRESOLVED):
         name = parameters.get("objectName") or parameters.get("fieldName") or parameters.get("targetString") or ""
         place = next(_places(error, text), None)
@@ -216,7 +216,7 @@ def _unresolved_column(name: str, proposal: str, text: str, place: Span | None) 
 
 def _placed(known: AcidSqlError, error: PySparkException, text: str) -> AcidSqlError:
     """The error with its place in the statement: the place that Spark reports, or that of the name in the error."""
-    parameters = (error.getMessageParameters() or {}) | known.getMessageParameters()
+    parameters = parameters_of_error(error) | known.getMessageParameters()
     expression = parameters.get("sqlExpr", parameters.get("expression", ""))
     function = parameters.get("function", parameters.get("functionName"))
     bare = expression.strip(" '\"")

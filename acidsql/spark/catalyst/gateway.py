@@ -21,6 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.names import SparkClass, missing_names
+from acidsql.spark.catalyst.pyspark_api import sql_of_spark
 from acidsql.spark.catalyst.scala_collections import Scala213
 from acidsql.spark.catalyst.shims import require_names, shim_of
 
@@ -339,12 +340,12 @@ def jvm_of(context: SparkContext) -> Jvm:
 def select(frame: DataFrame, expressions: Iterable[str]) -> DataFrame:
     """`frame.selectExpr`, in a few calls whatever the number of expressions."""
     spark = frame.sparkSession
-    return DataFrame(frame._jdf.selectExpr(jvm(spark).texts(expressions)), spark)
+    return DataFrame(frame._jdf.selectExpr(jvm(spark).texts(map(sql_of_spark, expressions))), spark)
 
 
 def where(frame: DataFrame, condition: str) -> DataFrame:
     """`frame.where` of SQL text."""
-    return DataFrame(frame._jdf.filter(condition), frame.sparkSession)
+    return DataFrame(frame._jdf.filter(sql_of_spark(condition)), frame.sparkSession)
 
 
 def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:

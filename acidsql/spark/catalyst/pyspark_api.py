@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
 from acidsql.spark.catalyst.names import SPARK_THROWABLE
+from acidsql.spark.catalyst.spark35_sql import in_spark35
 
 if TYPE_CHECKING:
     from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
@@ -42,7 +43,10 @@ __all__ = [
     "error_logger",
     "frame_of_arrow",
     "name_of_error",
+    "parameters_of_error",
     "places_of_error",
+    "sql_column",
+    "sql_of_spark",
     "try_cast",
 ]
 
@@ -54,6 +58,16 @@ takes those of the session of its frame, when the frame is made."""
 _HAS_ARROW_FRAMES: Final = hasattr(DataFrame, "toArrow")
 _HAS_CONDITIONS: Final = hasattr(PySparkException, "getCondition")
 _LARGE: Final = {"large_string": pa.string(), "large_binary": pa.binary()}
+
+
+def sql_of_spark(sql: str) -> str:
+    """SQL that acidsql has made, as this Spark reads it."""
+    return in_spark35(sql) if BINDS_EARLY else sql
+
+
+def sql_column(sql: str) -> Column:
+    """`F.expr` of SQL that acidsql has made."""
+    return F.expr(sql_of_spark(sql))
 
 
 def error_logger() -> logging.Logger | None:
@@ -69,6 +83,11 @@ def error_logger() -> logging.Logger | None:
 def name_of_error(error: PySparkException) -> str | None:
     """Spark's name of the error, such as UNRESOLVED_COLUMN.WITH_SUGGESTION."""
     return error.getCondition() if _HAS_CONDITIONS else error.getErrorClass()
+
+
+def parameters_of_error(error: PySparkException) -> dict[str, str]:
+    """The parts of the error's message, by their names."""
+    return dict(error.getMessageParameters() or {})
 
 
 def places_of_error(error: PySparkException) -> Iterable[tuple[str, int, str]]:

@@ -63,7 +63,7 @@ class Scala212(Scala213):
 
     @cached_property
     def _arrays(self) -> Any:
-        return self.module("Predef")
+        return self.module("collection.mutable.WrappedArray")
 
     @cached_property
     def _builder(self) -> Any:
@@ -71,13 +71,13 @@ class Scala212(Scala213):
 
     @cached_property
     def _conforms(self) -> Any:
-        return getattr(self._arrays, "$conforms")()
+        return getattr(self.module("Predef"), "$conforms")()
 
     def seq(self, values: Any) -> Any:
         return self._converters.asScalaBuffer(values).toList()
 
     def seq_of_array(self, array: Any) -> Any:
-        return self._arrays.wrapRefArray(array)
+        return self._arrays.make(array)
 
     def map(self, values: Any) -> Any:
         return self._converters.mapAsScalaMap(values).toMap(self._conforms)

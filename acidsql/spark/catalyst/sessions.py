@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import frame_of, plan_of
-from acidsql.spark.catalyst.pyspark_api import BINDS_EARLY
+from acidsql.spark.catalyst.pyspark_api import BINDS_EARLY, sql_of_spark
 from acidsql.storage.hadoop_files import HadoopFiles
 from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_of_spark
 
@@ -72,7 +72,7 @@ def is_session_setting(spark: SparkSession, name: str) -> bool:
 def run_sql(spark: SparkSession, text: str) -> DataFrame:
     """`spark.sql(text)`, without PySpark's calls that prepare arguments."""
     jsession: Any = spark._jsparkSession
-    return DataFrame(jsession.sql(text), spark)
+    return DataFrame(jsession.sql(sql_of_spark(text)), spark)
 
 
 def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:
