@@ -49,6 +49,7 @@ _TAG: Final = re.compile(r"^\[([A-Z_0-9.]+)\] ")
 _SHOWN_QUERY: Final = re.compile(r"== SQL \(line 1, position \d+\) ==\n([^\n]*)\n( *)\^")
 _ORDER_OF_NULLS: Final = re.compile(r" NULLS (?:FIRST|LAST)$")
 """What the planner adds to a key of ORDER BY."""
+_RECURSIVE: Final = re.compile(r"\bWITH\s+RECURSIVE\b", re.IGNORECASE)
 _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
 
 
@@ -198,6 +199,8 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = _plain(parameters.get("relationName", ""))
         return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
+    if isinstance(error, ParseException) and _RECURSIVE.search(text):
+        return AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="WITH RECURSIVE, which Spark has from 4.1 on,")
     known = explained(condition, {key: _VIEW.sub(r"\1", value) for key, value in parameters.items()})
     if known is not None:
         return _placed(known, error, text)

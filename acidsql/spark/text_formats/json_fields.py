@@ -28,10 +28,10 @@ from acidsql.acid.hive_types import (
 )
 from acidsql.acid.json_format import json_format
 from acidsql.acid.table import Table
-from acidsql.errors import Condition
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.sql_errors import raise_sql
-from acidsql.spark.catalyst.pyspark_api import try_cast
+from acidsql.spark.catalyst.pyspark_api import HAS_VARIANT, try_cast
 from acidsql.spark.spark_types import ddl, file_type
 from acidsql.spark.text_formats.text_values import taken
 
@@ -65,7 +65,17 @@ _BLANKS: Final = r"^[\x00-\x20]+|[\x00-\x20]+$"
 
 def with_objects(lines: DataFrame, table: Table) -> DataFrame:
     """The lines with the columns that `json_fields` reads: each step of the parsing is a column that the next steps
-    read, so that nothing is computed twice. When it runs, it raises INVALID_JSON_LINE."""
+    read, so that nothing is computed twice. When it runs, it raises INVALID_JSON_LINE.
+
+    Raises NOT_YET_SUPPORTED on Spark 3.5, which has no variants.
+    """
+    if not HAS_VARIANT:
+        hint = "PySpark 4 reads it. The table can be written with Spark 3.5, and Hive reads it."
+        raise AcidSqlError(
+            Condition.NOT_YET_SUPPORTED,
+            feature=f"Reading {table.qualified}, a table of JSON, with Spark 3.5",
+            hint=hint,
+        )
     refusal = _refusal(table, "it is no JSON object")
     is_null = json_format(table.row_format, table.properties).null_empty_lines
     found = F.col(name_sql(_OBJECT))
