@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 export PYTHONDONTWRITEBYTECODE :=
 
 SPARK ?=
-OLDEST_SPARK := 4.0.0
+OLDEST_SPARK := 3.5.3
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check

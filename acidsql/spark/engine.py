@@ -18,7 +18,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst import sessions
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import compares_each_with_each
-from acidsql.spark.catalyst.pyspark_api import BINDS_EARLY, sql_of_spark
+from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35, sql_of_spark
 from acidsql.spark.catalyst.scheduler import cancelled_tasks
 from acidsql.spark.catalyst.sessions import adopt, clone
 from acidsql.spark.catalyst.spark_connect import require_classic, require_classic_process
@@ -151,7 +151,7 @@ _OF_STORES: Final = ("spark.hadoop.", "fs.", "dfs.")
 class Engine:
     """A Spark session: the given one, or one that is started when it is first needed."""
 
-    has_star_except: Final = not BINDS_EARLY
+    has_star_except: Final = not IS_SPARK_35
     """Whether Spark has `* EXCEPT (..)`."""
 
     def __init__(self, spark: SparkSession | None, conf: Mapping[str, str]) -> None:

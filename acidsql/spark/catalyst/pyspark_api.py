@@ -35,8 +35,8 @@ else:
 
 
 __all__ = [
-    "BINDS_EARLY",
     "HAS_VARIANT",
+    "IS_SPARK_35",
     "ClassicFrame",
     "VariantType",
     "arrow_table_of",
@@ -52,9 +52,12 @@ __all__ = [
 
 HAS_VARIANT: Final = hasattr(t, "VariantType")
 """Whether Spark has VARIANT, into which it parses JSON."""
-BINDS_EARLY: Final = not hasattr(Column, "try_cast")
-"""Whether a Column takes the settings of the thread's active session when it is made, such as ANSI mode. In Spark 4 it
-takes those of the session of its frame, when the frame is made."""
+IS_SPARK_35: Final = not hasattr(Column, "try_cast")
+"""Whether this is PySpark 3.5.
+
+There a Column takes settings of the thread's active session, such as ANSI mode, when it is made
+(`sessions.activate`). In Spark 4 it takes those of the session of its frame, when the frame is made.
+"""
 _HAS_ARROW_FRAMES: Final = hasattr(DataFrame, "toArrow")
 _HAS_CONDITIONS: Final = hasattr(PySparkException, "getCondition")
 _LARGE: Final = {"large_string": pa.string(), "large_binary": pa.binary()}
@@ -62,7 +65,7 @@ _LARGE: Final = {"large_string": pa.string(), "large_binary": pa.binary()}
 
 def sql_of_spark(sql: str) -> str:
     """SQL that acidsql has made, as this Spark reads it."""
-    return in_spark35(sql) if BINDS_EARLY else sql
+    return in_spark35(sql) if IS_SPARK_35 else sql
 
 
 def sql_column(sql: str) -> Column:
@@ -113,7 +116,7 @@ def _names_of_interfaces(thrown: Any) -> set[str]:
 
 def try_cast(value: Column, kind: t.DataType | str) -> Column:
     """TRY_CAST. With ANSI mode off, as acidsql runs its statements, CAST is the same."""
-    return value.try_cast(kind) if not BINDS_EARLY else value.cast(kind)
+    return value.try_cast(kind) if not IS_SPARK_35 else value.cast(kind)
 
 
 def arrow_table_of(frame: DataFrame) -> pa.Table:

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import frame_of, plan_of
-from acidsql.spark.catalyst.pyspark_api import BINDS_EARLY, sql_of_spark
+from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35, sql_of_spark
 from acidsql.storage.hadoop_files import HadoopFiles
 from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_of_spark
 
@@ -32,9 +32,9 @@ def clone(spark: SparkSession, properties: Any = None) -> SparkSession:
 
 
 def activate(spark: SparkSession) -> None:
-    """Makes a session the active one of this thread where that matters (BINDS_EARLY): columns that are made afterwards
+    """Makes a session the active one of this thread where that matters (IS_SPARK_35): columns that are made afterwards
     have its settings."""
-    if BINDS_EARLY:
+    if IS_SPARK_35:
         java = jvm(spark)
         java.spark_class(java.shim.spark_session).setActiveSession(spark._jsparkSession)
 
@@ -42,7 +42,7 @@ def activate(spark: SparkSession) -> None:
 @contextmanager
 def active_session_kept() -> Iterator[None]:
     """Gives the thread its active session back at the end, where `activate` changes it."""
-    if not BINDS_EARLY:
+    if not IS_SPARK_35:
         yield
         return
     before = None
