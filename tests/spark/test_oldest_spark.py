@@ -18,7 +18,7 @@ from acidsql.acid.table import Column, Table
 from acidsql.grammar import statements as s
 from acidsql.grammar.parser import parse
 from acidsql.planner.plan import Facts
-from acidsql.planner.statement_planner import plan_query
+from acidsql.planner.queries.query import plan_query
 from acidsql.session import Session
 from acidsql.spark.catalyst.gateway import Jvm, items, jvm
 from acidsql.spark.catalyst.pyspark_api import arrow_table_of, frame_of_arrow, sql_of_spark, try_cast
