@@ -161,6 +161,14 @@ def test_text_is_valid_or_made_valid_as_by_the_functions_of_spark_4(spark: Spark
     assert [row[0] for row in named.select(F.expr(sql)).collect()] == [row.valid for row in given]
 
 
+def test_a_text_is_quoted_as_by_the_function_of_spark_4(spark: SparkSession) -> None:
+    texts = spark.createDataFrame([("it's",), ("",), (None,), ("a\\b",)], "s string")
+    found = texts.select(F.expr(in_spark35("quote(s)"))).collect()
+    assert [row[0] for row in found] == ["'it\\'s'", "''", None, "'a\\b'"]
+    sql = sql_of_spark("quote(s)")
+    assert texts.select(F.expr(sql)).collect() == found
+
+
 # ------------------------------------------------------------------------------------------------ Arrow and Scala
 
 
@@ -183,6 +191,10 @@ def test_an_arrow_table_comes_back_from_a_frame(spark: SparkSession) -> None:
     assert back.to_pylist() == table.to_pylist()
     assert arrow_table_of(frame.limit(0)).to_pylist() == []
     assert arrow_table_of(frame.limit(0)).schema == back.schema
+
+
+def test_a_frame_of_an_answer_has_to_arrow(session: Session) -> None:
+    assert session.sql("SELECT 1 AS a").where("a = 1").toArrow().to_pylist() == [{"a": 1}]
 
 
 def test_times_without_a_zone_have_the_type_that_is_asked_for(spark: SparkSession) -> None:

@@ -37,6 +37,7 @@ else:
 __all__ = [
     "HAS_VARIANT",
     "IS_SPARK_35",
+    "TO_ARROW",
     "ClassicFrame",
     "VariantType",
     "arrow_table_of",
@@ -129,6 +130,16 @@ def arrow_table_of(frame: DataFrame) -> pa.Table:
     batches = private._collect_as_arrow()
     schema = to_arrow_schema(frame.schema)
     return pa.Table.from_batches(batches).cast(schema) if batches else schema.empty_table()
+
+
+def _to_arrow(self: DataFrame) -> pa.Table:
+    """The rows as an Arrow table, as `toArrow` of PySpark 4 gives them."""
+    return arrow_table_of(self)
+
+
+_to_arrow.__name__ = "toArrow"
+TO_ARROW: Final = _to_arrow
+"""The method `toArrow` for frames that lack it."""
 
 
 def frame_of_arrow(spark: SparkSession, table: pa.Table, schema: t.StructType | None = None) -> DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 _QUOTED: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`"
-_CALL: Final = re.compile(rf"{_QUOTED}|\b(is_valid_utf8|make_valid_utf8)\(", re.DOTALL)
+_CALL: Final = re.compile(rf"{_QUOTED}|\b(is_valid_utf8|make_valid_utf8|quote)\(", re.DOTALL)
 _BRACKETS: Final = re.compile(rf"{_QUOTED}|[()]", re.DOTALL)
 
 # A text that Java's String has replaced malformed bytes in. Spark 4's functions give the same.
@@ -15,6 +15,7 @@ _FORMED: Final = "format_string('%s', {0})"
 _INSTEAD: Final[Mapping[str, Callable[[str], str]]] = {
     "is_valid_utf8": lambda text: f"({text} = {_FORMED.format(text)})",
     "make_valid_utf8": lambda text: f"(CASE WHEN {text} IS NOT NULL THEN {_FORMED.format(text)} END)",
+    "quote": lambda text: rf"concat('\'', replace({text}, '\'', '\\\''), '\'')",
 }
 
 
