@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 export PYTHONDONTWRITEBYTECODE :=
 
 SPARK ?=
-OLDEST_SPARK := 4.0.0
+OLDEST_SPARK := 3.5.3
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -49,7 +49,7 @@ test-ci: ## run what CI runs on the newest Spark: the core, processes, random hi
 
 # The files whose code calls private classes of Spark, directly or through the plans that they test.
 SPARK_VERSION_TESTS := $(addprefix tests/,$(addsuffix .py,spark/test_private_names spark/test_direct_writes \
-  spark/test_spark_connect \
+  spark/test_spark_connect spark/test_oldest_spark \
   spark/test_plan_shape spark/test_counted spark/test_skipping spark/test_narrowing spark/test_spread dml/test_dml \
   dml/test_multi_insert writing/test_driver_writes queries/test_qualify frame_api/test_registered_views))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from acidsql.errors import AcidSqlError, Condition
-from acidsql.planner.expressions.function_names import nearest_functions
+from acidsql.planner.expressions.function_names import SPARK_FUNCTIONS, nearest_functions
 
 Parameters: TypeAlias = Mapping[str, str]
 _Maker: TypeAlias = Callable[[Parameters], AcidSqlError]
@@ -17,6 +17,8 @@ _LOCAL_TIME: Final = "timestamp with local time zone"
 _NUMBERED: Final = re.compile(r"#\d+L?")
 _MORE_THAN: Final = re.compile(r"(>=?) ?(\d+)")
 _CALL: Final = re.compile(r"\w+\(")
+_ORDINALS: Final = dict(zip("12345", ("first", "second", "third", "fourth", "fifth"), strict=True))
+"""The words of Spark 4 for the numbers of arguments in errors of Spark 3.5."""
 
 
 def explained(name: str, parameters: Parameters) -> AcidSqlError | None:
@@ -63,7 +65,9 @@ def _called(expression: str) -> str:
 
 def _unknown_function(parameters: Parameters) -> AcidSqlError:
     name = _function(parameters)
-    return AcidSqlError(Condition.INVALID_FUNCTION, function=name, suggestion=nearest_functions(name.split(".")[-1]))
+    is_newer = name.lower() in SPARK_FUNCTIONS
+    near = " (a newer version of Spark has it)" if is_newer else nearest_functions(name.split(".")[-1])
+    return AcidSqlError(Condition.INVALID_FUNCTION, function=name, suggestion=near)
 
 
 def _wrong_count(parameters: Parameters) -> AcidSqlError:
@@ -94,7 +98,8 @@ def _type_error(detail: str) -> AcidSqlError:
 
 def _unexpected_type(p: Parameters) -> AcidSqlError:
     wants, has = _type(p.get("requiredType", "")), _type(p.get("inputType", ""))
-    ordinal = p.get("paramIndex", "first")
+    place = p.get("paramIndex", "first")
+    ordinal = _ORDINALS.get(place, place)
     return _type_error(f"the {ordinal} argument of {_called(p.get('sqlExpr', ''))} must be {wants}, but it is {has}")
 
 

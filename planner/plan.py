@@ -435,6 +435,8 @@ class Facts:
     stored_views: Mapping[str, View] = field(default_factory=dict)
     zone: str = "UTC"
     """The time zone of the session, by its name in Spark, if the statement reads a table as of a time."""
+    has_star_except: bool = True
+    """Whether Spark has `* EXCEPT (..)`, which Spark 3.5 lacks."""
 
     def relation(self, name: TableName) -> Relation | None:
         """The table or view of the catalog that a name of the statement means."""

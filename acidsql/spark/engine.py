@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
+from acidsql.spark.session.pyspark_version import major_version
 from acidsql.spark.session.time_zone import ZONE, local_zone
 from acidsql.storage.file_systems import FileSystem
 from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_without_spark
@@ -198,6 +199,11 @@ class Engine:
         """How many tasks run at once; None if Spark is not running."""
         running = self.living
         return None if running is None else running.parallelism
+
+    @property
+    def has_star_except(self) -> bool:
+        """Whether Spark has `* EXCEPT (..)`, as Spark 4 does and Spark 3.5 does not. Imports no PySpark."""
+        return major_version() != 3
 
     def temporary_views(self) -> frozenset[str]:
         """Names of the temporary views of the user's session; none where no session is running."""

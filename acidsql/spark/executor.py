@@ -25,7 +25,7 @@ from acidsql.snapshot.read_view import ReadView
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.snapshot.statement_snapshots import StatementSnapshots
 from acidsql.snapshot.stored_directories import RowPlace, StoredDirectories
-from acidsql.spark.catalyst.sessions import adopt
+from acidsql.spark.catalyst.sessions import active_session_kept, adopt
 from acidsql.spark.collected_rows import small_rows
 from acidsql.spark.engine import Engine
 from acidsql.spark.failures import fetch, translate
@@ -378,7 +378,8 @@ class SparkExecutor:
     def translated(self, request: Request) -> Iterator[None]:
         """Raises an error of Spark, of a file system or of the JVM as an AcidSqlError."""
         try:
-            yield
+            with active_session_kept():
+                yield
         except SPARK_ERRORS as error:
             translated = self._engine.lost_by(error) or translate(error, request.text)
             if translated.condition == Condition.DISK_FULL.name:

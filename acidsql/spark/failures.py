@@ -19,6 +19,7 @@ from acidsql.interrupts import interruptible
 from acidsql.planner.analysis_errors import explained
 from acidsql.planner.sql_errors import find_raised
 from acidsql.spark.catalyst.file_relations import unreadable_file
+from acidsql.spark.catalyst.pyspark_api import name_of_error, parameters_of_error, places_of_error
 from acidsql.spark.instants import instants_as_microseconds, python_row
 from acidsql.spark.session.jobs import JobGroup, job_description, job_group
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, gone, lost_by
@@ -48,6 +49,7 @@ _TAG: Final = re.compile(r"^\[([A-Z_0-9.]+)\] ")
 _SHOWN_QUERY: Final = re.compile(r"== SQL \(line 1, position \d+\) ==\n([^\n]*)\n( *)\^")
 _ORDER_OF_NULLS: Final = re.compile(r" NULLS (?:FIRST|LAST)$")
 """What the planner adds to a key of ORDER BY."""
+_RECURSIVE: Final = re.compile(r"\bWITH\s+RECURSIVE\b", re.IGNORECASE)
 _LINE_NOISE: Final = re.compile(r";\s*line \d+ pos \d+.*|\s*SQLSTATE: \w+", re.DOTALL)
 
 
@@ -184,8 +186,8 @@ def _of_file_system(error: Py4JJavaError) -> AcidSqlError | None:
 
 
 def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
-    condition = error.getCondition() or ""
-    parameters = error.getMessageParameters() or {}
+    condition = name_of_error(error) or ""
+    parameters = parameters_of_error(error)
     if condition.startswith(_UNRESOLVED):
         name = parameters.get("objectName") or parameters.get("fieldName") or parameters.get("targetString") or ""
         place = next(_places(error, text), None)
@@ -197,6 +199,8 @@ def _of_spark(error: PySparkException, text: str) -> AcidSqlError:
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         name = _plain(parameters.get("relationName", ""))
         return AcidSqlError(Condition.TABLE_NOT_FOUND, span=find_word(name, text), table=name, suggestion="")
+    if isinstance(error, ParseException) and _RECURSIVE.search(text):
+        return AcidSqlError(Condition.NOT_YET_SUPPORTED, feature="WITH RECURSIVE, which Spark has from 4.1 on,")
     known = explained(condition, {key: _VIEW.sub(r"\1", value) for key, value in parameters.items()})
     if known is not None:
         return _placed(known, error, text)
@@ -215,7 +219,7 @@ def _unresolved_column(name: str, proposal: str, text: str, place: Span | None) 
 
 def _placed(known: AcidSqlError, error: PySparkException, text: str) -> AcidSqlError:
     """The error with its place in the statement: the place that Spark reports, or that of the name in the error."""
-    parameters = (error.getMessageParameters() or {}) | known.getMessageParameters()
+    parameters = parameters_of_error(error) | known.getMessageParameters()
     expression = parameters.get("sqlExpr", parameters.get("expression", ""))
     function = parameters.get("function", parameters.get("functionName"))
     bare = expression.strip(" '\"")
@@ -232,11 +236,11 @@ def _placed(known: AcidSqlError, error: PySparkException, text: str) -> AcidSqlE
 def _places(error: PySparkException, text: str) -> Iterator[Span | None]:
     """The places in the statement that Spark names. A place that covers the whole query, or a call in Python, does not
     count."""
-    for context in error.getQueryContext():
-        shown = _SHOWN_QUERY.search(context.summary())
-        if shown is not None and context.startIndex() > 0:
+    for summary, start, fragment in places_of_error(error):
+        shown = _SHOWN_QUERY.search(summary)
+        if shown is not None and start > 0:
             before = shown[1][: len(shown[2])].removeprefix("...")
-            yield place_of_fragment(before, _ORDER_OF_NULLS.sub("", context.fragment()), text)
+            yield place_of_fragment(before, _ORDER_OF_NULLS.sub("", fragment), text)
 
 
 def _plain(name: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -124,8 +124,6 @@ class StatementSpark:
 
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         with quiet_analysis():
-            if args:
-                return self.query.sql(text, args=literals(args))
             return sessions.run_sql(self.query, text)
 
     def define_view(self, name: str, frame: DataFrame) -> None:
@@ -227,11 +225,14 @@ class RunningSpark:
         settings.putAll(of_query)
         if in_utc:
             settings.put(ZONE, UTC)
+        sessions.activate(query)
         return StatementSpark(spark, query, clone(query, of_storage), in_utc)
 
-    def jobs(self, description: str, is_lost: Callable[[BaseException], bool]) -> AbstractContextManager[JobGroup]:
+    @contextmanager
+    def jobs(self, description: str, is_lost: Callable[[BaseException], bool]) -> Iterator[JobGroup]:
         """The group of all jobs that start inside. `is_lost` tells whether an error came from the end of the JVM."""
-        return job_group(self._context, description, is_lost)
+        with sessions.active_session_kept(), job_group(self._context, description, is_lost) as group:
+            yield group
 
     def cancel(self) -> None:
         """Cancels all running jobs."""

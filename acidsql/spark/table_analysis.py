@@ -26,6 +26,7 @@ from acidsql.planner.plan import QueryPlan
 from acidsql.planner.stored_values.partition_text import partition_text
 from acidsql.request import Request
 from acidsql.snapshot.statement_snapshots import snapshot_of
+from acidsql.spark.catalyst.gateway import select
 from acidsql.spark.executor import SparkExecutor
 from acidsql.storage.file_systems import FilesOf, Listing
 
@@ -49,7 +50,7 @@ def counted_parts(executor: SparkExecutor, plan: QueryPlan, table: Table) -> Row
     rows, release = executor.query(plan, Request(count_query(table), {}, {}))
     texts = [partition_text(name_sql(c.name), c) for c in table.partition_columns]
     try:
-        found = rows.private.selectExpr(*texts, _ROWS).collect()
+        found = select(rows.private, (*texts, _ROWS)).collect()
     finally:
         release()
     return {tuple(row)[:-1]: int(tuple(row)[-1]) for row in found}

@@ -276,7 +276,10 @@ class StatementPlans:
             relations |= {f"{{{name}}}": types_of_frame(frame) for name, frame in request.frames.items()}
         settings = self._settings if request is None else request.settings(self._settings)
         zone = self._engine.zone if names_a_time(statement.source) else "UTC"
-        return Facts(self.database, tables, views, settings, similar, self.shortcuts, relations, stored_views, zone)
+        return Facts(
+            *(self.database, tables, views, settings, similar, self.shortcuts, relations, stored_views, zone),
+            has_star_except=self._engine.has_star_except,
+        )
 
 
 def has_plan(statement: s.Statement) -> bool:

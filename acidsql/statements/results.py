@@ -147,7 +147,9 @@ class ScanResult(_NoTransaction):
 
     def frame(self) -> DataFrame:
         """The rows that were not read yet, all at once, as a frame of Spark."""
-        return self._spark().createDataFrame(self.batches.reader().read_all())
+        from acidsql.spark.frames.caller_frames import to_frame
+
+        return to_frame(self.batches.reader().read_all(), "rows", self._spark())
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from acidsql.storage.file_systems import (
 )
 from acidsql.storage.s3_multipart import WRITE_METADATA, S3Bucket
 
+_APPENDS: Final = "fs.capability.paths.append"
 FILE_ERRORS: Final = (OSError, Py4JError)
 """The errors that an operation of any file system may raise."""
 _EXISTS: Final = "org.apache.hadoop.fs.FileAlreadyExistsException"
@@ -65,7 +66,10 @@ class HadoopFiles:
 
     def new_end(self, path: str) -> NewEnd:
         """HDFS can append, object stores cannot (org.apache.hadoop.fs.CommonPathCapabilities)."""
-        appends = self._fs(path).hasPathCapability(self._path(path), "fs.capability.paths.append")
+        fs = self._fs(path)
+        appends = has_capability(fs, self._path(path), _APPENDS)
+        if appends is None:
+            appends = str(fs.getScheme()) == "hdfs"
         return NewEnd.BEHIND if appends else NewEnd.IN_A_COPY
 
     def resolve(self, location: str) -> str:
@@ -295,7 +299,7 @@ class HadoopFiles:
         """A stream to a file that must not exist. Where S3A can make the request conditional (Hadoop 3.4.2 and later),
         the store says so when the stream is closed; elsewhere Hadoop looks before it opens the stream."""
         fs, where = self._fs(path), self._path(path)
-        if not fs.hasPathCapability(where, _CONDITIONAL):
+        if not has_capability(fs, where, _CONDITIONAL):
             return fs.create(where, False)
         builder = fs.createFile(where).overwrite(True).recursive()
         builder = builder.opt(_CONDITIONAL, "true").opt(_NO_CHECKS, "true")
@@ -385,6 +389,19 @@ def _listed(path: str, status: Any, identity: str | None) -> File:
     found = str(getattr(status, identity)() or "").strip('"')
     is_tagged = identity == _ENTITY_TAG and bool(found)
     return File(path, status.getLen(), modified // 1000 * 1000 if is_tagged else modified, found)
+
+
+def has_capability(files: Any, path: Any, capability: str) -> bool | None:
+    """Whether a Hadoop file system can do something at a path (org.apache.hadoop.fs.CommonPathCapabilities). None where
+    it does not tell: Hadoop has the question since 3.3."""
+    try:
+        return bool(files.hasPathCapability(path, capability))
+    except Py4JJavaError:
+        raise
+    except Py4JError as error:
+        if "hasPathCapability" in str(error) and "does not exist" in str(error):
+            return None
+        raise
 
 
 def _is_missing(error: Py4JJavaError) -> bool:

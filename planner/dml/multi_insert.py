@@ -17,7 +17,8 @@ from acidsql.planner.dml.insert import plan_insert
 from acidsql.planner.expressions.star_columns import hides_right_side
 from acidsql.planner.lock_requests import LockRules, read_locks
 from acidsql.planner.plan import Facts, MultiWritePlan, WritePlan
-from acidsql.planner.queries.name_resolution import Binder, column, is_counted, quoted
+from acidsql.planner.queries.hidden_columns import is_counted
+from acidsql.planner.queries.name_resolution import Binder, column, quoted
 
 SCANNED: Final = ":scanned"
 """The view of the FROM clause's rows. It has the columns of a single relation, or a struct for each of several."""

@@ -25,6 +25,7 @@ from acidsql.planner.expressions.star_columns import Fields
 from acidsql.planner.expressions.typed_rules import apply_rules
 from acidsql.planner.plan import PLACE, ROW_ID, Facts, FrameScan, RowSource, Scan
 from acidsql.planner.queries.derived_tables import inherited_conditions
+from acidsql.planner.queries.hidden_columns import hide_columns
 from acidsql.planner.queries.query_normalization import ROW_ID_COLUMN, normalized
 from acidsql.planner.queries.table_versions import as_of_table, changes_of_table, take_versions
 from acidsql.planner.queries.view_expansion import expanded
@@ -314,16 +315,17 @@ class Binder:
         if not isinstance(scope.expression, exp.Select):
             return
         hidden = {alias: names for alias, names in self._hidden(scope, views) if names}
-        if not hidden:
-            return
-        for star in list(scope.expression.find_all(exp.Star)):
-            if star.parent_select is not scope.expression or is_counted(star):
-                continue
-            owner = star.parent.table if isinstance(star.parent, exp.Column) else None
-            names = [n for alias, ns in hidden.items() if owner in (None, "", alias) for n in ns]
-            if names:
-                kept = star.args.get("except_") or []
-                star.set("except_", [*kept, *(quoted(n) for n in names)])
+        columns = None if self._facts.has_star_except else dict(self._columns_of_tables(scope, views))
+        if hidden or columns is not None:
+            hide_columns(scope.expression, hidden, columns)
+
+    def _columns_of_tables(self, scope: Scope, views: dict[int, str | None]) -> Iterator[tuple[str, list[str]]]:
+        """The names of the columns of the tables that a scope reads, by alias."""
+        for alias, (_, source) in scope.selected_sources.items():
+            scan = self._scans.get(views.get(id(source)) or "")
+            if scan is not None and isinstance(source, exp.Table):
+                of_changes = CHANGE_COLUMNS if scan.changes is not None else ()
+                yield alias, source.alias_column_names or [*scan.table.column_names, *of_changes]
 
     def _prune(self, scope: Scope, views: dict[int, str | None]) -> None:
         """Records in each scan of the scope which rows the query needs (row_conditions.py)."""
@@ -407,12 +409,6 @@ def _is_output_name(node: exp.Column, scope: Scope) -> bool:
 
 def _references(scope: Scope) -> set[str]:
     return {name for name, _ in scope.references if name in scope.sources}
-
-
-def is_counted(star: exp.Star) -> bool:
-    """Whether the star is that of COUNT(*), which Spark does not expand."""
-    parent = star.parent
-    return isinstance(parent, exp.Count) or (isinstance(parent, exp.Anonymous) and parent.name.lower() == "count")
 
 
 def _drop_database(node: exp.Column, scope: Scope, database: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session
+from acidsql.spark.catalyst.pyspark_api import frame_of_arrow
 from tests.selection import core
 
 
@@ -150,10 +151,10 @@ def test_expressions_have_hives_values(session: Session) -> None:
 def test_columns_of_frames_and_temporary_views_compare_as_those_of_tables(table: Session, kind: str) -> None:
     arrow = pa.table({"k": ["1.0", "x"], "f": pa.array([0.1, 2.0], pa.float32())})
     frames = {
-        "spark": table.spark.createDataFrame(arrow),
+        "spark": frame_of_arrow(table.spark, arrow),
         "pandas": arrow.to_pandas(),
         "arrow": arrow,
-        "temporary view": table.spark.createDataFrame(arrow),
+        "temporary view": frame_of_arrow(table.spark, arrow),
     }
     name, given = "{s}", {"s": frames[kind]}
     if kind == "temporary view":

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 import acidsql
 from acidsql.frame_api.merge_clauses import MergeClauses
 from acidsql.session import Session, connect
+from acidsql.spark.catalyst.pyspark_api import frame_of_arrow
 from acidsql.statements.results import Counts
 from tests.answers import counts, fails, rows
 
@@ -41,7 +42,7 @@ class Streamed:
 
 
 FRAMES: dict[str, Callable[[SparkSession], object]] = {
-    "spark": lambda spark: spark.createDataFrame(pa.table(NEW)),
+    "spark": lambda spark: frame_of_arrow(spark, pa.table(NEW)),
     "pandas": lambda _: pd.DataFrame(NEW),
     "stream": lambda _: Streamed(pa.table(NEW)),
     "table": lambda _: pa.table(NEW),
@@ -247,7 +248,7 @@ def test_the_builder_has_every_clause_of_the_sql_and_never_changes(db: Session, 
 
 @pytest.mark.ci
 def test_the_clauses_of_a_builder_are_clauses_of_a_streaming_merge(db: Session, tables: tuple[str, str]) -> None:
-    source = db.spark.createDataFrame(pa.table(NEW))
+    source = frame_of_arrow(db.spark, pa.table(NEW))
     sink = acidsql.streaming.merge("one", "target.id = source.id", "cdc", clauses=EVERY, session=db)
     sink(source, 0)
     counts(db, EVERY_SQL, new=source)

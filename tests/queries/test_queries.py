@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa
-import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from tests.answers import rows
+from tests.spark_versions import needs_spark
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_ctes_shadow_tables_ignoring_case_and_read_the_table_they_shadow(db: Ses
 
 
 @pytest.mark.ci
-@pytest.mark.skipif(pyspark.__version__.startswith("4.0."), reason="Spark 4.0 parses WITH RECURSIVE, and has no plan")
+@needs_spark(4, 1, "WITH RECURSIVE")
 def test_recursive_ctes(db: Session) -> None:
     tree = (
         "WITH RECURSIVE r AS (SELECT id, 0 AS depth FROM emp WHERE boss IS NULL"

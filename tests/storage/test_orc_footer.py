@@ -22,6 +22,7 @@ from acidsql.acid.hive_types import parse_type
 from acidsql.acid.row_id import encode_bucket
 from acidsql.acid.write_ids import StatementId
 from acidsql.errors import AcidSqlError
+from acidsql.spark.catalyst.pyspark_api import frame_of_arrow
 from acidsql.storage.footer_cache import read_file_tail
 from acidsql.storage.local_files import LocalFiles
 from acidsql.storage.orc.orc_footers import Key, sorted_keys
@@ -172,7 +173,7 @@ def test_bounds_of_values_are_those_of_the_values(writer: str, spark: SparkSessi
         if writer == "arrow":
             arrow_orc.write_table(table, str(path))
         else:
-            spark.createDataFrame(table).coalesce(1).write.orc(f"{tmp_path}/out")
+            frame_of_arrow(spark, table).coalesce(1).write.orc(f"{tmp_path}/out")
             (path,) = (tmp_path / "out").glob("*.orc")
     tail = tail_of(path)
     bounds = [tail.value_range(place, parse_type(kind)) for place, kind in enumerate(kinds)]

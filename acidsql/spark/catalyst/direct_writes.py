@@ -72,9 +72,9 @@ def _run(
         query.executedPlan(),
         java.spark_class(FORMATS[file_format])(),
         protocol,
-        java.spark_class(names.OUTPUT_SPEC)(directory, java.scala_maps.empty(), columns),
+        java.spark_class(names.OUTPUT_SPEC)(directory, java.scala.maps.empty(), columns),
         session.sessionState().newHadoopConfWithOptions(given),
-        java.scala_seq(column for column in java.as_java(columns) if column.name() in partition_by),
+        java.scala_seq(column for column in java.scala.as_java(columns) if column.name() in partition_by),
         java.none,  # buckets
         java.nil,  # statistics, which would ask for the size of each file
         given,

@@ -102,7 +102,7 @@ class _Relations:
         """A HadoopFsRelation of ORC files."""
         java = self._java
         array = self._to_paths(java.texts(uris))
-        paths = self._scala_arrays.unsafeWrapArray(array)
+        paths = java.scala.seq_of_array(array)
         given = java.scala_map(options)
         cache = self._no_cache if sizes is None else self._cache_of(jsession, array, sizes)
         index = self._file_index(jsession, paths, given, java.none, cache, self._no_partitions, java.none)
@@ -157,10 +157,6 @@ class _Relations:
     @cached_property
     def _no_columns(self) -> Any:
         return self._java.data_type('{"type": "struct", "fields": []}')
-
-    @cached_property
-    def _scala_arrays(self) -> Any:
-        return self._java.scala("collection.immutable.ArraySeq")
 
     @cached_property
     def _to_paths(self) -> Any:

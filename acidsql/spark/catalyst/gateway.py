@@ -16,10 +16,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from py4j.java_gateway import JavaClass
+from pyspark import SparkContext
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.names import SparkClass, missing_names
+from acidsql.spark.catalyst.pyspark_api import sql_of_spark
+from acidsql.spark.catalyst.scala_collections import Scala213
 from acidsql.spark.catalyst.shims import require_names, shim_of
 
 _SEPARATOR: Final = "\x1e"
@@ -58,10 +61,6 @@ class Jvm:
         """A class by its full name, without a round trip."""
         return JavaClass(name, self._gateway._gateway_client)
 
-    def scala(self, name: str) -> Any:
-        """The one instance of an object of Scala's library, by its name below the package `scala`."""
-        return getattr(self.java_class(f"scala.{name}$"), "MODULE$")
-
     def java_map(self, texts: Mapping[str, object]) -> Any:
         """A java.util.Map."""
         made = self._maps()
@@ -93,8 +92,13 @@ class Jvm:
         return pattern.compile(_SEPARATOR, pattern.LITERAL)
 
     @cached_property
+    def scala(self) -> Scala213:
+        """Scala's collections."""
+        return self.shim.scala(self.java_class)
+
+    @cached_property
     def dataset(self) -> Any:
-        return self.spark_class(names.DATASET)
+        return self.spark_class(self.shim.dataset)
 
     @cached_property
     def weak_reference(self) -> Any:
@@ -121,10 +125,6 @@ class Jvm:
     def file_name_encoding(self) -> str:
         """The encoding in which the JVM reads and writes the names of local files."""
         return str(self.java_class("java.lang.System").getProperty("sun.jnu.encoding"))
-
-    @cached_property
-    def column_classes(self) -> Any:
-        return self.spark_class(names.EXPRESSION_UTILS)
 
     @cached_property
     def _literal(self) -> Any:
@@ -176,15 +176,11 @@ class Jvm:
 
     @cached_property
     def none(self) -> Any:
-        return self.scala("None")
-
-    @cached_property
-    def _converters(self) -> Any:
-        return self.java_class("scala.jdk.javaapi.CollectionConverters")
+        return self.scala.module("None")
 
     def scala_seq(self, values: Iterable[object]) -> Any:
         """A scala.collection.immutable.Seq."""
-        return self._converters.asScala(self.java_list(values)).toSeq()
+        return self.scala.seq(self.java_list(values))
 
     def array(self, name: str, values: Sequence[object]) -> Any:
         """An array of a Java class."""
@@ -192,10 +188,6 @@ class Jvm:
         for number, value in enumerate(values):
             made[number] = value
         return made
-
-    def as_java(self, values: Any) -> Any:
-        """The java.util.List of a Seq of Scala's."""
-        return self._converters.asJava(values)
 
     def some(self, value: object) -> Any:
         """A scala.Some."""
@@ -215,20 +207,16 @@ class Jvm:
 
     def scala_map(self, texts: Mapping[str, str]) -> Any:
         """A scala.collection.immutable.Map."""
-        return getattr(self.scala_maps, "from")(self._converters.asScala(self.java_map(texts)))
-
-    @cached_property
-    def scala_maps(self) -> Any:
-        return self.scala("collection.immutable.Map")
+        return self.scala.map(self.java_map(texts))
 
     @cached_property
     def nil(self) -> Any:
         """The empty Seq."""
-        return self.scala("collection.immutable.Nil")
+        return self.scala.module("collection.immutable.Nil")
 
     @cached_property
     def view_helper(self) -> Any:
-        return self.spark_class(names.VIEW_HELPER)
+        return self.spark_class(self.shim.view_helper)
 
     @cached_property
     def table_name(self) -> Any:
@@ -238,7 +226,7 @@ class Jvm:
     @cached_property
     def no_views(self) -> Any:
         """A scala.Function1 that gives None for the name of any view."""
-        return self.scala_maps.empty().withDefaultValue(self.none)
+        return self.scala.maps.empty().withDefaultValue(self.none)
 
     def properties(self, items: Mapping[str, str]) -> Any:
         """A java.util.Properties, for SQLConf.setConf."""
@@ -269,7 +257,7 @@ class Jvm:
     def long_array(self, values: NDArray[np.int64]) -> Column:
         """An array<bigint> literal. It is part of the plan itself, so reading from it needs no join and no job."""
         array = self._unsafe_arrays.fromPrimitiveArray(self._filled(values))
-        return Column(self.column_classes.column(self._literal(array, self._longs)))
+        return Column(self.shim.column(self, self._literal(array, self._longs)))
 
     def long_arrays(self, values: Sequence[NDArray[np.int64] | None]) -> Column:
         """An array<array<bigint>> literal."""
@@ -291,7 +279,7 @@ class Jvm:
         content = _unsafe_array(len(items), _null_bits(items), places.astype("<i8").tobytes() + padded)
         array = self._unsafe_arrays()
         array.pointTo(self._filled(np.frombuffer(content, "<i8")), self._longs_begin, len(content))
-        return Column(self.column_classes.column(self._literal(array, kind)))
+        return Column(self.shim.column(self, self._literal(array, kind)))
 
     @cached_property
     def _buffers(self) -> Any:
@@ -341,18 +329,23 @@ def _of_gateway(gateway: Any) -> Jvm:
 
 def jvm(spark: SparkSession) -> Jvm:
     """The JVM of a session. Raises SPARK_NOT_SUPPORTED at its first use."""
-    return _of_gateway(spark.sparkContext._gateway)
+    return jvm_of(spark.sparkContext)
+
+
+def jvm_of(context: SparkContext) -> Jvm:
+    """The JVM of a Spark context."""
+    return _of_gateway(context._gateway)
 
 
 def select(frame: DataFrame, expressions: Iterable[str]) -> DataFrame:
     """`frame.selectExpr`, in a few calls whatever the number of expressions."""
     spark = frame.sparkSession
-    return DataFrame(frame._jdf.selectExpr(jvm(spark).texts(expressions)), spark)
+    return DataFrame(frame._jdf.selectExpr(jvm(spark).texts(map(sql_of_spark, expressions))), spark)
 
 
 def where(frame: DataFrame, condition: str) -> DataFrame:
     """`frame.where` of SQL text."""
-    return DataFrame(frame._jdf.filter(condition), frame.sparkSession)
+    return DataFrame(frame._jdf.filter(sql_of_spark(condition)), frame.sparkSession)
 
 
 def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:

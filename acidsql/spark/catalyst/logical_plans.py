@@ -28,10 +28,11 @@ class _Catalyst:
 
     def __init__(self, java: Jvm) -> None:
         self._java = java
+        self.scala = java.scala
 
     def literal(self, column: Column) -> Any:
         """The expression of a column that is a literal."""
-        return self._java.column_classes.expression(column._jc)
+        return self._java.shim.expression(self._java, column._jc)
 
     def named(self, value: Any, name: str, expr_id: Any = None) -> Any:
         """An Alias, which makes a new column of a value, or one with a known ID."""
@@ -151,7 +152,7 @@ def scan_of(spark: SparkSession, relation: Any, kept: int | None = None) -> Data
     plan = catalyst.scan.apply(relation, False)
     if kept is not None:
         columns = plan.output()
-        named = columns.init().appended(catalyst.field_of(columns.last(), kept))
+        named = catalyst.scala.appended(columns.init(), catalyst.field_of(columns.last(), kept))
         plan = catalyst.filtered(catalyst.at_least(0, named), plan)
     return _resolved(spark, plan)
 
@@ -161,7 +162,8 @@ def rows_of(spark: SparkSession, name: str, count: int, tasks: int) -> DataFrame
     catalyst = _catalyst(spark)
     rows = catalyst.range.apply(0, count, 1, tasks)
     columns = rows.output()
-    return _resolved(spark, catalyst.projected(columns.updated(0, catalyst.named(columns.head(), name)), rows))
+    named = catalyst.scala.updated(columns, 0, catalyst.named(columns.head(), name))
+    return _resolved(spark, catalyst.projected(named, rows))
 
 
 def with_literals(frame: DataFrame, literals: Mapping[str, Column]) -> DataFrame:
@@ -171,7 +173,7 @@ def with_literals(frame: DataFrame, literals: Mapping[str, Column]) -> DataFrame
     catalyst, plan = _catalyst(frame.sparkSession), plan_of(frame)
     columns = plan.output()
     for name, literal in literals.items():
-        columns = columns.appended(catalyst.named(catalyst.literal(literal), name))
+        columns = catalyst.scala.appended(columns, catalyst.named(catalyst.literal(literal), name))
     return _resolved(frame.sparkSession, catalyst.projected(columns, plan))
 
 
@@ -208,7 +210,7 @@ def where_resolved(
     values += [(name, catalyst.literal(column)) for name, column in literals.items()]
     columns = output
     for name, value in values:
-        columns = columns.appended(catalyst.named(value, f"{_ASKED}{name}", condition.ids[name]))
+        columns = catalyst.scala.appended(columns, catalyst.named(value, f"{_ASKED}{name}", condition.ids[name]))
     return _resolved(frame.sparkSession, catalyst.filtered(condition.expression, catalyst.projected(columns, plan)))
 
 
@@ -224,5 +226,5 @@ def same_micros(frame: DataFrame, columns: Mapping[int, str], *, wall_clock: boo
     output = plan.output()
     for place, name in columns.items():
         value = catalyst.same_micros(output.apply(place), wall_clock=wall_clock)
-        output = output.updated(place, catalyst.named(value, name))
+        output = catalyst.scala.updated(output, place, catalyst.named(value, name))
     return _resolved(frame.sparkSession, catalyst.projected(output, plan))

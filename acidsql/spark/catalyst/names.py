@@ -34,12 +34,9 @@ class SparkClass:
 
 
 SPARK_PACKAGE: Final = SparkClass("org.apache.spark.package$", ("SPARK_VERSION/0",))
-SPARK_CONTEXT: Final = SparkClass(
-    "org.apache.spark.SparkContext", ("cancelJobGroupAndFutureJobs/1", "listenerBus/0", "taskScheduler/0")
-)
+SPARK_CONTEXT: Final = SparkClass("org.apache.spark.SparkContext", ("listenerBus/0", "taskScheduler/0"))
+SPARK_THROWABLE: Final = SparkClass("org.apache.spark.SparkThrowable", ("getMessageParameters/0", "getQueryContext/0"))
 LISTENER_BUS: Final = SparkClass("org.apache.spark.scheduler.LiveListenerBus", ("waitUntilEmpty/1",))
-OBSERVATION: Final = SparkClass(f"{_SQL}.Observation", ("new/1", "future/0", "getAsJava/0"))
-OBSERVATION_MANAGER: Final = SparkClass(f"{_SQL}.classic.ObservationManager", ("register/2",))
 TASK_SCHEDULER: Final = SparkClass("org.apache.spark.scheduler.TaskScheduler", ("rootPool/0",))
 POOL: Final = SparkClass("org.apache.spark.scheduler.Pool", ("schedulableQueue/0",))
 TASK_SET_MANAGER: Final = SparkClass(
@@ -48,14 +45,6 @@ TASK_SET_MANAGER: Final = SparkClass(
 TASK_SET: Final = SparkClass("org.apache.spark.scheduler.TaskSet", ("properties/0",))
 PLATFORM: Final = SparkClass("org.apache.spark.unsafe.Platform", ("LONG_ARRAY_OFFSET",))
 
-SPARK_SESSION: Final = SparkClass(
-    f"{_SQL}.classic.SparkSession",
-    ("cloneSession/0", "createDataFrame/2", "observationManager/0", "sessionState/0", "sharedState/0", "sql/1"),
-)
-DATASET: Final = SparkClass(
-    f"{_SQL}.classic.Dataset", ("ofRows/2", "filter/1", "id/0", "queryExecution/0", "selectExpr/1", "withColumns/1")
-)
-EXPRESSION_UTILS: Final = SparkClass(f"{_SQL}.classic.ExpressionUtils", ("column/1", "expression/1"))
 SHARED_STATE: Final = SparkClass(f"{_SQL}.internal.SharedState", ("activeStreamingQueries/0",), is_required=False)
 SESSION_STATE: Final = SparkClass(
     f"{_SQL}.internal.SessionState", ("catalog/0", "conf/0", "newHadoopConf/0", "newHadoopConfWithOptions/1")
@@ -114,31 +103,19 @@ MANIFEST_PROTOCOL: Final = SparkClass(
     f"{_SQL}.execution.streaming.ManifestFileCommitProtocol", ("new/2", "setupManifestOptions/2"), is_required=False
 )
 SQL_EXECUTION: Final = SparkClass(f"{_SQL}.execution.SQLExecution$", ("withNewExecutionId/3",), is_required=False)
-VIEW_HELPER: Final = SparkClass(
-    f"{_SQL}.execution.command.ViewHelper", ("createTemporaryViewRelation/9",), is_required=False
-)
 SOURCE_STRATEGY: Final = SparkClass(f"{_SOURCES}.DataSourceStrategy$", ("translateFilter/2",), is_required=False)
 
 COMMON_CLASSES: Final = (
-    *(SPARK_PACKAGE, SPARK_CONTEXT, TASK_SCHEDULER, POOL, TASK_SET_MANAGER, TASK_SET, PLATFORM),
-    *(LISTENER_BUS, OBSERVATION, OBSERVATION_MANAGER),
-    *(SPARK_SESSION, DATASET, EXPRESSION_UTILS, SESSION_STATE, SQL_CONF, SQL_CONF_OBJECT, QUERY_EXECUTION),
+    *(SPARK_PACKAGE, SPARK_CONTEXT, SPARK_THROWABLE, TASK_SCHEDULER, POOL, TASK_SET_MANAGER, TASK_SET, PLATFORM),
+    *(LISTENER_BUS, SESSION_STATE, SQL_CONF, SQL_CONF_OBJECT, QUERY_EXECUTION),
     *(SESSION_CATALOG, TABLE_IDENTIFIER, DATA_TYPE),
     *(LITERAL, UNSAFE_ARRAY, ALIAS, ATTRIBUTE, NAMED_EXPRESSION, GET_STRUCT_FIELD, AT_LEAST_N_NON_NULLS),
     *(PRECISE_TIMESTAMP_CONVERSION, AGGREGATE_EXPRESSION),
     *(LOGICAL_PLAN, FILTER, PROJECT, AGGREGATE, RANGE, TREE_PATTERN),
     *(FILE_INDEX, FILE_RELATION, LOGICAL_RELATION, LOGICAL_RELATION_OBJECT, NO_CACHE, PARTITION_SPEC, ORC_FORMAT),
-    *(VIEW_HELPER, SOURCE_STRATEGY, SHARED_STATE),
-    *(
-        ANALYSIS_CONTEXT,
-        STATUS_CACHES,
-        STATUS_CACHE,
-        PARQUET_FORMAT,
-        TEXT_FORMAT,
-        OUTPUT_SPEC,
-        MANIFEST_PROTOCOL,
-        SQL_EXECUTION,
-    ),
+    *(SOURCE_STRATEGY, SHARED_STATE),
+    *(STATUS_CACHES, STATUS_CACHE, PARQUET_FORMAT, TEXT_FORMAT, OUTPUT_SPEC, MANIFEST_PROTOCOL, SQL_EXECUTION),
+    ANALYSIS_CONTEXT,
 )
 """The classes and members that acidsql calls in the same way on every version of Spark that it supports."""
 

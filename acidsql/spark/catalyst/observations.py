@@ -9,7 +9,6 @@ from uuid import uuid4
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import jvm
 
 _MILLIS: Final = 30_000
@@ -27,7 +26,7 @@ class Observation:
         self._java = jvm(rows.sparkSession)
         self._context = rows.sparkSession.sparkContext
         self._name = str(uuid4())
-        self._frame_id: int = rows._jdf.id()
+        self._frame: Any = rows._jdf
         self._expected: list[Any] = []
         self.rows = rows.observe(self._name, *(column.alias(name) for name, column in aggregates.items()))
         """The rows to run the query with."""
@@ -35,9 +34,8 @@ class Observation:
 
     def expect_in(self, spark: SparkSession) -> None:
         """Prepares for a run in this session. A session completes only the observations that it has registered."""
-        expected = self._java.spark_class(names.OBSERVATION)(self._name)
-        session: Any = spark._jsparkSession
-        session.observationManager().register(expected, self._frame_id)
+        expected = self._java.spark_class(self._java.shim.observation)(self._name)
+        self._java.shim.register_observation(self._java, expected, spark._jsparkSession, self._frame)
         self._expected.append(expected)
 
     def values(self) -> Mapping[str, Any]:
@@ -46,6 +44,6 @@ class Observation:
         context: Any = self._context._jsc.sc()
         try:
             context.listenerBus().waitUntilEmpty(_MILLIS)
-            return next((dict(o.getAsJava()) for o in self._expected if o.future().isCompleted()), {})
+            return next((dict(o.getAsJava()) for o in self._expected if self._java.shim.is_observed(o)), {})
         except Py4JJavaError:  # a listener of the user's is slow; or a row without columns, from Spark 4.1 on
             return {}

@@ -7,15 +7,17 @@ from typing import Any
 
 from pyspark import SparkContext
 
+from acidsql.spark.catalyst.gateway import jvm_of
+
 
 def cancel_job_group(context: SparkContext, group: str) -> None:
     """Cancels the jobs of a group, and refuses those that are submitted later, which PySpark's cancelJobGroup lets run.
 
     The stages that an adaptive plan submits in front of a shuffle are not refused
-    (DAGScheduler.handleMapStageSubmitted). Call this again until the statement has ended.
+    (DAGScheduler.handleMapStageSubmitted), and Spark 3.5 refuses nothing. Call this again until the statement has
+    ended.
     """
-    scala_context: Any = context._jsc.sc()
-    scala_context.cancelJobGroupAndFutureJobs(group)
+    jvm_of(context).shim.cancel_group(context._jsc.sc(), group)
 
 
 def has_running_tasks(context: SparkContext, group: str) -> bool:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.types import StructType
 
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import frame_of, plan_of
+from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35, sql_of_spark
 from acidsql.storage.hadoop_files import HadoopFiles
 from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_of_spark
+
+_GONE: Final = (PySparkException, Py4JError, OSError, AttributeError)
+"""Errors of a call to a JVM that has ended."""
 
 
 def clone(spark: SparkSession, properties: Any = None) -> SparkSession:
@@ -22,6 +29,32 @@ def clone(spark: SparkSession, properties: Any = None) -> SparkSession:
     if properties is not None:
         copy.sessionState().conf().setConf(properties)
     return SparkSession(spark.sparkContext, copy)
+
+
+def activate(spark: SparkSession) -> None:
+    """Makes a session the active one of this thread where that matters (IS_SPARK_35): columns that are made afterwards
+    have its settings."""
+    if IS_SPARK_35:
+        java = jvm(spark)
+        java.spark_class(java.shim.spark_session).setActiveSession(spark._jsparkSession)
+
+
+@contextmanager
+def active_session_kept() -> Iterator[None]:
+    """Gives the thread its active session back at the end, where `activate` changes it."""
+    if not IS_SPARK_35:
+        yield
+        return
+    before = None
+    with suppress(*_GONE):
+        before = SparkSession.getActiveSession()
+    try:
+        yield
+    finally:
+        session = before or SparkSession._instantiatedSession
+        if session is not None:
+            with suppress(*_GONE):
+                activate(session)
 
 
 def settings_of(spark: SparkSession) -> Any:
@@ -39,7 +72,7 @@ def is_session_setting(spark: SparkSession, name: str) -> bool:
 def run_sql(spark: SparkSession, text: str) -> DataFrame:
     """`spark.sql(text)`, without PySpark's calls that prepare arguments."""
     jsession: Any = spark._jsparkSession
-    return DataFrame(jsession.sql(text), spark)
+    return DataFrame(jsession.sql(sql_of_spark(text)), spark)
 
 
 def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:
@@ -80,7 +113,8 @@ def adopt(frame: DataFrame, session: SparkSession) -> DataFrame:
 
 def define_view(spark: SparkSession, name: str, frame: DataFrame) -> None:
     """Makes a temporary view of a frame, which may belong to another session, or replaces the view of that name."""
-    if jvm(spark).has(names.VIEW_HELPER):
+    java = jvm(spark)
+    if java.has(java.shim.view_helper):
         _define_view_directly(spark, name, plan_of(frame))
     else:
         define_view_by_command(spark, name, frame)
@@ -97,7 +131,8 @@ def _define_view_directly(spark: SparkSession, name: str, plan: Any) -> None:
     jsession: Any = spark._jsparkSession
     no_other_views = java.no_views
     relation = java.view_helper.createTemporaryViewRelation(
-        java.table_name(name), jsession, False, no_other_views, java.none, plan, plan, java.nil, java.none
+        *(java.table_name(name), jsession, False, no_other_views, java.none, plan, plan, java.nil),
+        *java.shim.more_view_arguments(java),
     )
     jsession.sessionState().catalog().createTempView(name, relation, True)
 

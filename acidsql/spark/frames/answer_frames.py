@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, GroupedData
 
 from acidsql.errors import AcidSqlError
-from acidsql.spark.catalyst.classic_frames import ClassicFrame
+from acidsql.spark.catalyst.pyspark_api import TO_ARROW, ClassicFrame
 from acidsql.spark.failures import told
 from acidsql.spark.frames.read_files import ReadFiles, checked_rows
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, lost_by
@@ -153,9 +153,9 @@ def _told(error: Exception, frame: AnswerFrame) -> Exception:
 
 
 def _methods() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The methods of PySpark's frame, including inherited ones."""
-    for name in dir(ClassicFrame):
-        method = getattr(ClassicFrame, name)
+    """The methods of PySpark's frame, including inherited ones, and toArrow, which PySpark 3.5 lacks."""
+    for name in {*dir(ClassicFrame), TO_ARROW.__name__}:
+        method = getattr(ClassicFrame, name, TO_ARROW)
         if isinstance(method, FunctionType) and (name in _ACTIONS or _derives(name)):
             yield name, method
 

@@ -9,9 +9,10 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from acidsql.grammar.quoting import name_sql
+from acidsql.spark.catalyst.pyspark_api import VariantType
 from acidsql.spark.catalyst.streaming_queries import has_running
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, is_lost
 

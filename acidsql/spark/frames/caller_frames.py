@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql
+from acidsql.spark.catalyst.pyspark_api import frame_of_arrow
 from acidsql.spark.catalyst.spark_connect import is_of_connect
 from acidsql.spark.frames.arrow_frames import with_known_types
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS
@@ -73,7 +74,7 @@ def to_frame(value: Any, name: str, spark: SparkSession) -> DataFrame:
     if isinstance(found, list):
         check_integers(found)
     try:
-        return spark.createDataFrame(found)
+        return spark.createDataFrame(found) if isinstance(found, list) else frame_of_arrow(spark, found)
     except _UNREADABLE as error:
         raise _unreadable(f"{{{name}}}", error, type(found).__qualname__) from error
 
@@ -125,7 +126,7 @@ def frame_of_counts(names: Sequence[str], counts: Sequence[int], spark: SparkSes
     """One row of BIGINTs."""
     import pyarrow as pa
 
-    return spark.createDataFrame(pa.table([pa.array([count], pa.int64()) for count in counts], list(names)))
+    return frame_of_arrow(spark, pa.table([pa.array([count], pa.int64()) for count in counts], list(names)))
 
 
 def frame_of_texts(names: Sequence[str], rows: Sequence[Sequence[object]], spark: SparkSession) -> DataFrame:
@@ -133,7 +134,7 @@ def frame_of_texts(names: Sequence[str], rows: Sequence[Sequence[object]], spark
     import pyarrow as pa
 
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return spark.createDataFrame(pa.table([pa.array(column, pa.string()) for column in columns], list(names)))
+    return frame_of_arrow(spark, pa.table([pa.array(column, pa.string()) for column in columns], list(names)))
 
 
 def plan_text(frame: DataFrame) -> str:

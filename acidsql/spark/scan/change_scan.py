@@ -35,6 +35,7 @@ from acidsql.snapshot.scan_binding import BoundChanges, BoundScan, SourceFile
 from acidsql.snapshot.version import Version
 from acidsql.spark.catalyst.char_columns import with_char_lengths
 from acidsql.spark.catalyst.gateway import select, where, with_columns
+from acidsql.spark.catalyst.pyspark_api import frame_of_arrow
 from acidsql.spark.scan.deletes.delete_events import BUCKET, DELETER, ROW, WRITE_ID
 from acidsql.spark.scan.file_partitions import PART
 from acidsql.spark.scan.scan_caches import ScanCaches
@@ -71,7 +72,7 @@ def frame_of_changes(spark: SparkSession, scan: Scan, changes: Any) -> DataFrame
     if scan.file_name:
         types[scan.file_name] = t.StringType()
     schema = t.StructType([t.StructField(name, types[name]) for name in changes.column_names])
-    frame = with_char_lengths(spark.createDataFrame(changes, schema), scan.table)
+    frame = with_char_lengths(frame_of_arrow(spark, changes, schema), scan.table)
     return with_columns(frame, {scan.is_deleted: F.expr(_IS_DELETED)}) if scan.is_deleted else frame
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from acidsql.redaction import clipped, shown_statement
+from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35
 from acidsql.spark.catalyst.scheduler import cancel_job_group, has_running_tasks
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, is_lost, lost_by
 
 _END_SECONDS: Final = 30.0
 """Seconds that a failed statement waits for its tasks to end."""
+_AGAIN_SECONDS: Final = 0.05
 _LONGEST: Final = 500
 """Characters of a description."""
 _PROPERTIES: Final = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
@@ -31,6 +34,8 @@ class JobGroup:
     id: str
     is_lost: Callable[[BaseException], bool]
     """Tells whether an error was raised because the JVM, and the jobs with it, is gone."""
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Set when the statement has ended, and starts no job any more."""
 
     def end(self) -> None:
         """Cancels the jobs of a statement that failed or was interrupted, including jobs that are about to start, and
@@ -43,9 +48,20 @@ class JobGroup:
                 cancel_job_group(self.context, self.id)
 
     def cancel(self) -> None:
-        """Cancels the jobs, including most of those that are about to start (`cancel_job_group`)."""
+        """Cancels the jobs, including most of those that are about to start (`cancel_job_group`). Spark 3.5 does not
+        refuse those: there a thread cancels them until the statement has ended."""
+        self._cancel()
+        if IS_SPARK_35 and not self.ended.is_set():
+            threading.Thread(target=self._cancel_again, daemon=True).start()
+
+    def _cancel(self) -> None:
         with self._unless_lost():
             cancel_job_group(self.context, self.id)
+
+    def _cancel_again(self) -> None:
+        with suppress(*SPARK_ERRORS):
+            while not self.ended.wait(_AGAIN_SECONDS):
+                self._cancel()
 
     def set_properties(self, properties: Mapping[str, str | None]) -> None:
         """Restores local properties of the thread."""
@@ -99,4 +115,5 @@ def job_group(
         group.end()
         raise
     finally:
+        group.ended.set()
         group.set_properties(before)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyspark.logger import PySparkLogger
+from acidsql.spark.catalyst.pyspark_api import error_logger
 
 _quiet_lock = threading.Lock()
 _quiet_count = 0
@@ -16,8 +17,10 @@ _quiet_count = 0
 def quiet_analysis() -> Iterator[None]:
     """Suppresses the JSON record that PySpark logs for every analysis error: the error itself reaches the user. Several
     threads may be inside at once."""
-    # Let PySpark create the logger: a plain logger of this name would fail on PySpark's arguments.
-    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    logger = error_logger()
+    if logger is None:
+        yield
+        return
     _silence(logger, 1)
     try:
         yield
@@ -25,7 +28,7 @@ def quiet_analysis() -> Iterator[None]:
         _silence(logger, -1)
 
 
-def _silence(logger: PySparkLogger, change: int) -> None:
+def _silence(logger: logging.Logger, change: int) -> None:
     global _quiet_count
     with _quiet_lock:
         _quiet_count += change

@@ -28,9 +28,10 @@ from acidsql.acid.hive_types import (
 )
 from acidsql.acid.json_format import json_format
 from acidsql.acid.table import Table
-from acidsql.errors import Condition
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.sql_errors import raise_sql
+from acidsql.spark.catalyst.pyspark_api import HAS_VARIANT, try_cast
 from acidsql.spark.spark_types import ddl, file_type
 from acidsql.spark.text_formats.text_values import taken
 
@@ -64,7 +65,17 @@ _BLANKS: Final = r"^[\x00-\x20]+|[\x00-\x20]+$"
 
 def with_objects(lines: DataFrame, table: Table) -> DataFrame:
     """The lines with the columns that `json_fields` reads: each step of the parsing is a column that the next steps
-    read, so that nothing is computed twice. When it runs, it raises INVALID_JSON_LINE."""
+    read, so that nothing is computed twice. When it runs, it raises INVALID_JSON_LINE.
+
+    Raises NOT_YET_SUPPORTED on Spark 3.5, which has no variants.
+    """
+    if not HAS_VARIANT:
+        hint = "PySpark 4 reads it. The table can be written with Spark 3.5, and Hive reads it."
+        raise AcidSqlError(
+            Condition.NOT_YET_SUPPORTED,
+            feature=f"Reading {table.qualified}, a table of JSON, with Spark 3.5",
+            hint=hint,
+        )
     refusal = _refusal(table, "it is no JSON object")
     is_null = json_format(table.row_format, table.properties).null_empty_lines
     found = F.col(name_sql(_OBJECT))
@@ -223,19 +234,19 @@ class _Reader:
             case Primitive("tinyint" | "smallint" | "int" | "bigint"):
                 return _whole(kind, text, "bigint" if hive_type == Primitive("bigint") else "int").cast(_ddl(hive_type))
             case Primitive("float" | "double"):
-                of_text = F.coalesce(_trimmed(text).try_cast("double"), F.lit(0.0))
+                of_text = F.coalesce(try_cast(_trimmed(text), "double"), F.lit(0.0))
                 number = F.when(kind == "STRING", of_text).when(kind == "BOOLEAN", _as_number(text, "double"))
                 return number.otherwise(text.cast("double")).cast(_ddl(hive_type))
             case Primitive("binary"):
                 decoded = F.when(text.rlike(_BASE_64), F.unbase64(text)).otherwise(self._wrong(hive_type))
                 return F.when(kind == "STRING", decoded)
             case Primitive("date"):
-                day = F.when(text.rlike(_DATE), F.regexp_extract(text, _DATE, 1)).try_cast("date")
+                day = try_cast(F.when(text.rlike(_DATE), F.regexp_extract(text, _DATE, 1)), "date")
                 return F.when(day.isNull(), self._wrong(hive_type)).otherwise(day)
             case Decimal():
-                return text.try_cast(_ddl(hive_type))
+                return try_cast(text, _ddl(hive_type))
             case _:
-                return taken(text, str(hive_type)).try_cast(_ddl(hive_type))
+                return try_cast(taken(text, str(hive_type)), _ddl(hive_type))
 
 
 def _ddl(hive_type: HiveType) -> str:
@@ -263,8 +274,8 @@ def _whole(kind: Column, text: Column, wide: str) -> Column:
     """An INT or a BIGINT as JsonNode.asInt and asLong give it. A number out of range loses its higher bits, as in Hive.
     A text that is no number, or out of range, is 0."""
     trimmed = _trimmed(text)
-    of_text = F.when(trimmed.rlike(_WHOLE), F.coalesce(trimmed.try_cast(wide), F.lit(0))).otherwise(
-        F.coalesce(trimmed.try_cast("double"), F.lit(0.0)).cast(wide)
+    of_text = F.when(trimmed.rlike(_WHOLE), F.coalesce(try_cast(trimmed, wide), F.lit(0))).otherwise(
+        F.coalesce(try_cast(trimmed, "double"), F.lit(0.0)).cast(wide)
     )
     return (
         F.when(kind == "STRING", of_text)

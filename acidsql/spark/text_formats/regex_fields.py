@@ -14,6 +14,7 @@ from acidsql.acid.regex_format import line_pattern
 from acidsql.acid.table import Table
 from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst.gateway import jvm
+from acidsql.spark.catalyst.pyspark_api import try_cast
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS
 from acidsql.spark.spark_types import file_type
 from acidsql.spark.text_formats.text_values import taken
@@ -64,6 +65,6 @@ def _value(text: Column, hive_type: HiveType) -> Column:
         case Primitive("boolean"):
             return F.coalesce(F.lower(text) == "true", F.lit(False))
         case Primitive("tinyint" | "smallint" | "int" | "bigint"):
-            return F.when(text.rlike(r"^[+-]?\d+$"), text).try_cast(file_type(hive_type))
+            return try_cast(F.when(text.rlike(r"^[+-]?\d+$"), text), file_type(hive_type))
         case _:
-            return taken(text, str(hive_type)).try_cast(file_type(hive_type))
+            return try_cast(taken(text, str(hive_type)), file_type(hive_type))

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from acidsql.acid.hive_types import Array, Char, Decimal, HiveType, Map, Primitive, Struct, Varchar, parse_type
 from acidsql.acid.table import Table
 from acidsql.acid.text_format import TextFormat, check_types, is_text, sign_class, text_format
+from acidsql.spark.catalyst.pyspark_api import try_cast
 from acidsql.spark.spark_types import file_type
 from acidsql.spark.text_formats.text_values import taken
 
@@ -95,9 +96,9 @@ class _Reader:
                 said = F.lower(text)
                 return F.when(said == "true", True).when(said == "false", False)
             case Decimal():
-                return text.try_cast(file_type(hive_type))
+                return try_cast(text, file_type(hive_type))
             case _:
-                return taken(text, str(hive_type)).try_cast(file_type(hive_type))
+                return try_cast(taken(text, str(hive_type)), file_type(hive_type))
 
     def _unescaped(self, text: Column) -> Column:
         """LazyUtils.copyAndEscapeStringDataToText."""

@@ -114,7 +114,7 @@ def _murmur3(data: Column) -> Column:
 def _hash_of_whole(data: Column) -> Column:
     """Murmur3 of the bytes before the tail."""
     length = F.octet_length(data)
-    return F.hash(F.lit(_SEEDING), F.substring(data, F.lit(1), length - length % 4))
+    return F.hash(F.lit(_SEEDING), data.substr(F.lit(1), length - length % 4))
 
 
 def _with_tail(hash_of_whole: Column, data: Column) -> Column:
@@ -132,7 +132,7 @@ def _tail(data: Column, start: Column) -> Column:
 
 def _byte(data: Column, position: Column) -> Column:
     """The signed byte at a position from 1; 0 past the end."""
-    return _signed(_latin(F.substring(data, position, F.lit(1))))
+    return _signed(_latin(data.substr(position, F.lit(1))))
 
 
 def _latin(data: Column) -> Column:

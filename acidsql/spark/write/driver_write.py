@@ -20,6 +20,7 @@ from acidsql.acid.table import Table
 from acidsql.grammar.quoting import sql_string
 from acidsql.planner.write_strategy import ByDriver
 from acidsql.spark.catalyst.gateway import jvm, where
+from acidsql.spark.catalyst.pyspark_api import arrow_table_of
 from acidsql.spark.running_spark import for_little
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
 from acidsql.spark.write.event_rows import filed, placed_events, with_constraints
@@ -121,7 +122,7 @@ def collected(
         if size <= LITTLE:
             guarded = for_little(guarded)
             before_run_in(guarded.sparkSession)
-        found = guarded.toArrow()
+        found = arrow_table_of(guarded)
         return found if buffer_bytes(found) < _OFFSETS else None
     except (PySparkException, Py4JJavaError) as error:
         if _REFUSED in str(error) or _TOO_LARGE in str(error):

@@ -12,6 +12,7 @@ from acidsql.grammar.quoting import name_sql
 from acidsql.planner.plan import WritePlan
 from acidsql.planner.stored_values.misfits import Misfit, MisfitTest, combined, misfit_tests, stored_sql
 from acidsql.spark.catalyst.observations import Observation
+from acidsql.spark.catalyst.pyspark_api import sql_column
 from acidsql.spark.catalyst.sessions import adopt
 from acidsql.spark.running_spark import StatementSpark
 from acidsql.spark.spark_types import hive_types
@@ -30,8 +31,8 @@ class MisfitCounts:
         self._observation: Observation | None = None
         self.rows = rows
         if self._tests:
-            converted = rows.withColumns({_stored_column(name): F.expr(sql) for name, sql in stored.items()})
-            tests = {_test_column(i): F.expr(test.misfit) for i, test in enumerate(self._tests)}
+            converted = rows.withColumns({_stored_column(name): sql_column(sql) for name, sql in stored.items()})
+            tests = {_test_column(i): sql_column(test.misfit) for i, test in enumerate(self._tests)}
             counts = {f"count{i}": F.count(_column(_test_column(i))) for i in range(len(self._tests))}
             examples = {f"example{i}": F.min(_column(_test_column(i))) for i in range(len(self._tests))}
             tested = adopt(converted.withColumns(tests), spark.storage)

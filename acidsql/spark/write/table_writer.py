@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from acidsql.acid.hive_types import parse_type
 from acidsql.acid.partition_values import PartitionValues
@@ -30,6 +29,7 @@ from acidsql.planner.write_strategy import (
 )
 from acidsql.snapshot.scan_binding import BoundScan
 from acidsql.spark.catalyst.logical_plans import has_join, plan_of
+from acidsql.spark.catalyst.pyspark_api import sql_column
 from acidsql.spark.catalyst.size_estimates import leaf_bytes, leaf_sizes
 from acidsql.spark.running_spark import StatementSpark
 from acidsql.spark.spark_types import hive_type_name, hive_types, is_storable
@@ -202,5 +202,5 @@ def _as_hive_stores_them(rows: DataFrame, plan: WritePlan, settings: Mapping[str
         kind = types[value.name]
         sql = None if kind is None else conversion(value.name, parse_type(kind), value.column, settings)
         if sql is not None:
-            converted[value.name] = F.expr(sql)
+            converted[value.name] = sql_column(sql)
     return rows.withColumns(converted) if converted else rows
