@@ -18,7 +18,7 @@ from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst import sessions
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import compares_each_with_each
-from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35, sql_of_spark
+from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35
 from acidsql.spark.catalyst.scheduler import cancelled_tasks
 from acidsql.spark.catalyst.sessions import adopt, clone
 from acidsql.spark.catalyst.spark_connect import require_classic, require_classic_process
@@ -132,9 +132,7 @@ class StatementSpark:
 
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         with quiet_analysis():
-            if args:
-                return self.query.sql(sql_of_spark(text), args=literals(args))
-            return sessions.run_sql(self.query, text)
+            return sessions.run_statement(self.query, text, literals(args or {}))
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """Makes a temporary view that only this statement sees. The frame may belong to any session."""
