@@ -272,6 +272,11 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     "INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN": _says(
         "A subquery that is used as a value must have one column, but this one has {number}"
     ),
+    "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY.MUST_AGGREGATE_CORRELATED_SCALAR_SUBQUERY": lambda _: AcidSqlError(
+        Condition.NOT_YET_SUPPORTED,
+        feature="A subquery without an aggregate as a value for each outer row, which needs Spark 4,",
+        hint="Aggregate it, as in (SELECT max(s.v) FROM s WHERE s.id = t.id).",
+    ),
     "SCALAR_SUBQUERY_TOO_MANY_ROWS": lambda _: AcidSqlError(
         Condition.QUERY_FAILED, message="A subquery that is used as a value returned more than one row"
     ),

@@ -17,6 +17,11 @@ def needs_spark(major: int, minor: int, what: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif((major, minor) > SPARK_VERSION, reason=f"needs Spark {major}.{minor}: {what}")
 
 
+def needs_no_spark(major: int, minor: int, what: str) -> pytest.MarkDecorator:
+    """Skips a test of how acidsql does without `what` on the versions of Spark that have it."""
+    return pytest.mark.skipif((major, minor) <= SPARK_VERSION, reason=f"Spark {major}.{minor} has {what}")
+
+
 def since_spark(major: int, minor: int, *cases: Case) -> tuple[Case, ...]:
     """Cases of a parametrized test that need a version of Spark; none on an older one."""
     return () if (major, minor) > SPARK_VERSION else cases

@@ -124,7 +124,7 @@ class StatementSpark:
 
     def sql(self, text: str, args: Mapping[str, object] | None = None) -> DataFrame:
         with quiet_analysis():
-            return sessions.run_sql(self.query, text)
+            return sessions.run_statement(self.query, text, literals(args or {}))
 
     def define_view(self, name: str, frame: DataFrame) -> None:
         """Makes a temporary view that only this statement sees. The frame may belong to any session."""

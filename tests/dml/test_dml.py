@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
 from tests.answers import counts, rows
+from tests.spark_versions import SPARK_VERSION
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,9 @@ def test_where_and_set_may_use_other_tables_frames_and_ctes(db: Session) -> None
     make(db, "target", "(1, 'a', 1)", "(2, 'b', 2)", "(3, 'c', 3)")
     make(db, "other", "(2, 'B', 20)", "(3, 'C', NULL)")
     frame = pd.DataFrame({"k": [1, 3]})
-    changed = "UPDATE target SET n = (SELECT o.n FROM other o WHERE o.id = target.id) WHERE id IN (SELECT k FROM {f})"
+    value = "o.n" if SPARK_VERSION >= (4, 0) else "max(o.n)"  # Spark 3.5 asks for an aggregate
+    one = f"SELECT {value} FROM other o WHERE o.id = target.id"
+    changed = f"UPDATE target SET n = ({one}) WHERE id IN (SELECT k FROM {{f}})"
     assert counts(db, changed, f=frame) == (2, 2, 0, 0)
     assert rows(db, "SELECT id, n FROM target ORDER BY id") == [(1, None), (2, 2), (3, None)]
     best = "WITH best AS (SELECT max(id) AS m FROM other) DELETE FROM target WHERE id >= (SELECT m FROM best)"

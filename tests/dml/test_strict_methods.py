@@ -15,6 +15,7 @@ import pytest
 from acidsql.session import Session
 from acidsql.statements.results import Counts
 from tests.answers import fails, rows
+from tests.spark_versions import needs_spark
 
 TOO_LARGE: Final = 2**32 + 1
 """It wraps around to 1 as an INT."""
@@ -111,6 +112,7 @@ def test_a_decimal_is_cut_to_an_integer_by_all_of_its_digits(session: Session) -
     assert rows(session, "SELECT x FROM t") == [(5,), (5,)]
 
 
+@needs_spark(4, 1, "the type TIME")
 def test_a_time_of_day_is_no_timestamp(session: Session) -> None:
     session.execute("CREATE TRANSACTIONAL TABLE t (x timestamp)")
     fails("INCOMPATIBLE_TYPE", lambda: session.insert("t", pa.table({"x": pa.array([time(10)])}), strict=False))

@@ -11,7 +11,9 @@ import pytest
 from acidsql.session import Session
 from tests.answers import fails, rows
 from tests.selection import core
+from tests.spark_versions import needs_spark
 
+pytestmark = needs_spark(4, 0, "VARIANT")
 _SERDE = "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.JsonSerDe'"
 _COLUMNS = (
     "(ti tinyint, i int, b bigint, bo boolean, f float, d double, s string, bin binary, dt date, ts timestamp,"

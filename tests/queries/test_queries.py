@@ -189,6 +189,7 @@ def temporary_views(spark: SparkSession) -> set[str]:
 def test_the_session_of_the_user_does_not_change(db: Session, spark: SparkSession) -> None:
     spark.range(1).createOrReplaceTempView("mine")
     views = temporary_views(spark)
+    spark.conf.set("spark.sql.ansi.enabled", "true")  # Spark 4's default
     settings = {k: spark.conf.get(k) for k in ("spark.sql.ansi.enabled", "spark.sql.timestampType")}
     zone = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -199,14 +200,14 @@ def test_the_session_of_the_user_does_not_change(db: Session, spark: SparkSessio
         assert {k: spark.conf.get(k) for k in settings} == settings
         assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
         assert temporary_views(spark) == views
-        # ANSI is Spark's default, and the user's own queries go on with it.
-        assert settings["spark.sql.ansi.enabled"] == "true"
+        # The user's own queries go on with ANSI mode.
         with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
             spark.sql("SELECT CAST('x' AS int)").collect()
         assert rows(db, "SELECT CAST('x' AS int)") == [(None,)]
     finally:
         assert zone is not None
         spark.conf.set("spark.sql.session.timeZone", zone)
+        spark.conf.unset("spark.sql.ansi.enabled")
         spark.catalog.dropTempView("mine")
 
 

@@ -25,7 +25,7 @@ from acidsql.spark.catalyst.pyspark_api import arrow_table_of, frame_of_arrow, s
 from acidsql.spark.catalyst.spark35_sql import in_spark35
 from acidsql.storage.hadoop_files import has_capability
 from tests.answers import fails, rows, spark_alone
-from tests.spark_versions import needs_spark
+from tests.spark_versions import needs_no_spark, needs_spark
 
 _COLUMNS = (Column("id", "int"), Column("v", "string"))
 _ACID = {"transactional": "true", "transactional_properties": "default"}
@@ -235,6 +235,27 @@ def test_a_file_system_of_hadoop_3_1_is_not_asked_what_it_can(spark: SparkSessio
 def test_a_function_of_a_newer_spark_is_named(session: Session) -> None:
     error = fails("INVALID_FUNCTION", lambda: session.sql("SELECT no_such_function(1)"))
     assert "newer" not in str(error)
+
+
+@needs_no_spark(4, 0, "VARIANT")
+def test_a_table_of_json_is_written_and_not_read(session: Session, tmp_path: Path) -> None:
+    session.execute("CREATE TABLE j (a int, b array<string>) STORED AS JSONFILE")
+    session.execute("INSERT INTO j SELECT 1, array('x')")
+    (written,) = (path for path in (tmp_path / "warehouse" / "j").iterdir() if not path.name.startswith("."))
+    assert written.read_text() == '{"a":1,"b":["x"]}\n'
+    error = fails("NOT_YET_SUPPORTED", lambda: session.sql("SELECT * FROM j").collect())
+    assert "a table of JSON, with Spark 3.5" in str(error)
+
+
+@needs_no_spark(4, 0, "WITH RECURSIVE and the functions of Spark 4")
+def test_what_spark_35_lacks_is_named(session: Session) -> None:
+    recursive = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT * FROM r"
+    assert "4.1" in str(fails("NOT_YET_SUPPORTED", lambda: session.sql(recursive)))
+    for call in ("parse_json('1')", "listagg('a')", "monthname(DATE'2024-01-01')"):
+        assert "a newer version of Spark" in str(fails("INVALID_FUNCTION", lambda c=call: session.sql(f"SELECT {c}")))  # type: ignore[misc]
+    session.execute("CREATE TABLE s (id int, v int)")
+    inner = "SELECT (SELECT x.v FROM s x WHERE x.id = s.id) FROM s"
+    assert "max" in str(fails("NOT_YET_SUPPORTED", lambda: session.sql(inner)))
 
 
 @needs_spark(4, 0, "VARIANT")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.types import StructType
 
+from acidsql.errors import AcidSqlError, Condition
 from acidsql.spark.catalyst import names
 from acidsql.spark.catalyst.gateway import jvm
 from acidsql.spark.catalyst.logical_plans import frame_of, plan_of
-from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35, sql_of_spark
+from acidsql.spark.catalyst.pyspark_api import IS_SPARK_35, name_of_error, sql_of_spark
+from acidsql.spark.catalyst.spark35_sql import with_spelled_stars
 from acidsql.storage.hadoop_files import HadoopFiles
 from acidsql.storage.stores.hadoop_settings import HadoopSettings, settings_of_spark
 
@@ -72,7 +74,26 @@ def is_session_setting(spark: SparkSession, name: str) -> bool:
 def run_sql(spark: SparkSession, text: str) -> DataFrame:
     """`spark.sql(text)`, without PySpark's calls that prepare arguments."""
     jsession: Any = spark._jsparkSession
-    return DataFrame(jsession.sql(sql_of_spark(text)), spark)
+    return DataFrame(jsession.sql(text), spark)
+
+
+def run_statement(spark: SparkSession, text: str, args: Mapping[str, Column]) -> DataFrame:
+    """The frame of a query that acidsql has made, with values for its parameters."""
+    if IS_SPARK_35:
+        text = with_spelled_stars(sql_of_spark(text), lambda query: _columns_of(spark, query, args))
+    return spark.sql(text, args=dict(args)) if args else run_sql(spark, text)
+
+
+def _columns_of(spark: SparkSession, query: str, args: Mapping[str, Column]) -> list[str]:
+    text = f"SELECT * FROM ({query})"
+    try:
+        return (spark.sql(text, args=dict(args)) if args else run_sql(spark, text)).columns
+    except AnalysisException as error:
+        if name_of_error(error) != "TABLE_OR_VIEW_NOT_FOUND":
+            raise
+        feature = "QUALIFY in a query that reads a CTE of the query around it, on Spark 3.5,"
+        hint = "Give the query with QUALIFY a WITH of its own."
+        raise AcidSqlError(Condition.NOT_YET_SUPPORTED, feature=feature, hint=hint) from error
 
 
 def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:

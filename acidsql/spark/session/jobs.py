@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import uuid
@@ -23,6 +24,8 @@ _END_SECONDS: Final = 30.0
 _AGAIN_SECONDS: Final = 0.05
 _LONGEST: Final = 500
 """Characters of a description."""
+_CANCELLED: Final = re.compile(r"SPARK_JOB_CANCELLED|SparkException: Job \d+ cancelled")
+"""How Spark 4 and Spark 3.5 name the error of a cancelled job."""
 _PROPERTIES: Final = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
@@ -98,7 +101,7 @@ def job_description(text: str, otherwise: str) -> str:
 def was_cancelled(error: BaseException) -> bool:
     """Whether Spark raised the error because its job was cancelled. Then the statement must end, although it could go
     on without what the job should have found."""
-    return "SPARK_JOB_CANCELLED" in str(error)
+    return _CANCELLED.search(str(error)) is not None
 
 
 @contextmanager
