@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite, isnan
 from typing import Any, Final
 
 from sqlalchemy import types
@@ -35,6 +36,16 @@ def string_literal(text: str) -> str:
     return without_variables(f"'{escaped}'")
 
 
+def _number_literal(value: float) -> str:
+    """NaN or an infinity as an expression: SQLAlchemy writes `nan` and `inf`, which are names of columns.
+
+    >>> _number_literal(float("-inf"))
+    "CAST('-Infinity' AS DOUBLE)"
+    """
+    text = "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return f"CAST('{text}' AS DOUBLE)"
+
+
 _ESCAPED: Final = {
     character: f"_{ord(character):x}_"
     for character in map(chr, range(32, 127))
@@ -60,6 +71,8 @@ class AcidSqlCompiler(SQLCompiler):
             return f"X'{value.hex()}'"
         if isinstance(type_, types.ARRAY) and isinstance(value, list | tuple):
             return f"array({', '.join(self._element(item, type_) for item in value)})"
+        if isinstance(value, float) and not isfinite(value):
+            return _number_literal(value)
         text = super().render_literal_value(value, type_)
         if not (text.startswith("'") and text.endswith("'")):
             return text
