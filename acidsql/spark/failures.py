@@ -39,6 +39,8 @@ _OTHER_PYTHON: Final = re.compile(
     r"ModuleNotFoundError: No module named '(?P<module>[\w.]+)'|\[PYTHON_VERSION_MISMATCH\][^\n]*"
 )
 """What a Python worker of Spark says that runs another Python than the driver, or one without its packages."""
+_NO_DATE: Final = re.compile(r"\b(?:year|date value|ordinal|timestamp)\b.*(?:out of range|must be >= 1)")
+"""What Python says of a date or time that its datetime cannot hold."""
 _VIEW: Final = re.compile(r"`?([A-Za-z0-9_]+)@(?:\d+|frame)`?")
 _PATTERN: Final = re.compile(r"java\.util\.regex\.PatternSyntaxException: ([^\n]*?)(?: near index \d+)?\n([^\n]*)")
 _CLASS: Final = re.compile(r"^(?:(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)(?:\([\w.$]+\))?: )+")
@@ -152,8 +154,18 @@ def _next(
         jobs.cancel()
         raise
     except (ValueError, OverflowError) as error:
-        hint = "Python has the years 1 to 9999; select the value as CAST(.. AS STRING)."
-        raise AcidSqlError(Condition.QUERY_FAILED, message=f"a value has no Python form: {error}", hint=hint) from error
+        raise without_python_form(error) from error
+
+
+def is_of_a_date(error: ValueError | OverflowError) -> bool:
+    """Whether Python raised the error because a date or time lies outside of its years."""
+    return _NO_DATE.search(str(error)) is not None
+
+
+def without_python_form(error: Exception) -> AcidSqlError:
+    """The error of a query one of whose values Python cannot hold."""
+    hint = "Python has the years 1 to 9999; select the value as CAST(.. AS STRING)."
+    return AcidSqlError(Condition.QUERY_FAILED, message=f"a value has no Python form: {error}", hint=hint)
 
 
 def _of_other_python(found: re.Match[str]) -> AcidSqlError:

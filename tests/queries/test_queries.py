@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from acidsql.errors import AcidSqlError
 from acidsql.session import Session, connect
-from tests.answers import rows
+from tests.answers import fails, rows
 from tests.spark_versions import needs_spark
 
 
@@ -261,6 +261,10 @@ def test_a_date_that_python_does_not_have_is_an_error_of_acidsql(db: Session) ->
     with pytest.raises(AcidSqlError, match="a value has no Python form"):
         list(db.execute(late).rows())
     assert list(db.execute(f"SELECT year(d) FROM ({late}) x").rows()) == [(10000,)]
+    frame = db.sql(late)
+    for read in (frame.collect, frame.first, frame.head, lambda: frame.take(1), lambda: list(frame.toLocalIterator())):
+        error = fails("QUERY_FAILED", read)
+        assert "a value has no Python form" in str(error)
 
 
 def test_lateral_views_windows_and_values(db: Session) -> None:

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, GroupedData
 
 from acidsql.errors import AcidSqlError
 from acidsql.spark.catalyst.pyspark_api import TO_ARROW, ClassicFrame
-from acidsql.spark.failures import told
+from acidsql.spark.failures import is_of_a_date, told, without_python_form
 from acidsql.spark.frames.read_files import ReadFiles, checked_rows
 from acidsql.spark.session.jvm_loss import SPARK_ERRORS, lost_by
 
@@ -119,6 +119,8 @@ def _translating(method: Callable[..., Any]) -> Callable[..., Any]:
         except SPARK_ERRORS as error:
             shown = _told(error, self)
             raise shown from (None if shown is error else error)
+        except (ValueError, OverflowError) as error:
+            raise (without_python_form(error) if is_of_a_date(error) else error) from error.__cause__
         return given
 
     return translated
@@ -131,6 +133,8 @@ def _translated_rows(rows: Iterator[Any], frame: AnswerFrame) -> Iterator[Any]:
     except SPARK_ERRORS as error:
         shown = _told(error, frame)
         raise shown from (None if shown is error else error)
+    except (ValueError, OverflowError) as error:
+        raise (without_python_form(error) if is_of_a_date(error) else error) from error.__cause__
 
 
 def _check(frame: AnswerFrame) -> None:
