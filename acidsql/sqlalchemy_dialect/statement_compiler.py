@@ -37,12 +37,13 @@ def string_literal(text: str) -> str:
 
 
 def _number_literal(value: float) -> str:
-    """NaN or an infinity as an expression: SQLAlchemy writes `nan` and `inf`, which are names of columns.
+    """NaN, an infinity or -0.0 as an expression. SQLAlchemy writes `nan` and `inf`, which are names of columns, and the
+    literal -0.0 is a DECIMAL without a sign.
 
     >>> _number_literal(float("-inf"))
     "CAST('-Infinity' AS DOUBLE)"
     """
-    text = "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    text = str(value) if isfinite(value) else "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return f"CAST('{text}' AS DOUBLE)"
 
 
@@ -71,7 +72,7 @@ class AcidSqlCompiler(SQLCompiler):
             return f"X'{value.hex()}'"
         if isinstance(type_, types.ARRAY) and isinstance(value, list | tuple):
             return f"array({', '.join(self._element(item, type_) for item in value)})"
-        if isinstance(value, float) and not isfinite(value):
+        if isinstance(value, float) and (not isfinite(value) or str(value) == "-0.0"):
             return _number_literal(value)
         text = super().render_literal_value(value, type_)
         if not (text.startswith("'") and text.endswith("'")):

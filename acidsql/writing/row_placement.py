@@ -98,7 +98,10 @@ def _texts(column: Column, hive_type: HiveType, array: pa.Array) -> tuple[list[s
     """The different texts of a partition column's values, and the place of each row's text among them."""
     encoded = pc.dictionary_encode(array, null_encoding="encode")
     texts = []
-    for place, value in enumerate(encoded.dictionary.to_pylist()):
+    values = encoded.dictionary
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = values.cast(pa.large_binary())  # Python has no text for bytes that are not UTF-8
+    for place, value in enumerate(values.to_pylist()):
         try:
             texts.append(None if value is None else partition_text(value, column, hive_type))
         except AcidSqlError as error:

@@ -14,6 +14,7 @@ from acidsql.acid.table import Column
 from acidsql.errors import Condition
 from acidsql.grammar.quoting import sql_string
 from acidsql.planner.sql_errors import raise_sql
+from acidsql.planner.stored_values.sized_text import padded
 
 _ESCAPED_CLASS: Final = "[" + "".join(f"\\x{ord(c):02X}" for c in sorted(ESCAPED)) + "]"
 """A Java regular expression for the characters that are escaped in names of directories."""
@@ -37,7 +38,7 @@ def partition_text(value: str, column: Column) -> str:
 def _text(value: str, kind: HiveType) -> str:
     match kind:
         case Char(length):
-            return f"rpad({value}, {length}, ' ')"
+            return padded(value, length)
         case Decimal(_, scale):
             return f"format_number({value}, {sql_string('0.' + '#' * scale if scale else '0')})"
         case _:

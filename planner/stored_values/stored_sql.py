@@ -15,6 +15,7 @@ from acidsql.acid.table import Column
 from acidsql.errors import Condition
 from acidsql.grammar.quoting import name_sql, sql_string
 from acidsql.planner.sql_errors import raise_sql
+from acidsql.planner.stored_values.sized_text import cut
 
 STORE_ASSIGNMENT: Final = "acidsql.store.assignment"
 STRICT: Final = "ansi"
@@ -28,7 +29,7 @@ def stored(value: str, target: Column, settings: Mapping[str, str]) -> str:
     >>> stored("x", Column("c", "int"), {})
     'CAST(x AS INT)'
     >>> stored("x", Column("c", "varchar(3)"), {})
-    'SUBSTRING(CAST(x AS STRING), 1, 3)'
+    'IF(LENGTH(CAST(x AS STRING)) <= 3, CAST(x AS STRING), SUBSTRING(CAST(x AS STRING), 1, 3))'
     """
     hive_type = parse_type(target.type)
     if is_strict(settings) and not is_complex(hive_type):
@@ -79,9 +80,9 @@ def fitted(text: str, hive_type: HiveType) -> str:
 def _fitted(text: str, hive_type: HiveType) -> str:
     match hive_type:
         case Char(length):
-            return f"RPAD(SUBSTRING({text}, 1, {length}), {length})"
+            return f"IF(LENGTH({text}) < {length}, RPAD({text}, {length}), {cut(text, length)})"
         case Varchar(length):
-            return f"SUBSTRING({text}, 1, {length})"
+            return cut(text, length)
         case _:
             return text
 
@@ -126,7 +127,7 @@ def refused_value(value: str, target: Column) -> str:
 def _strictly(value: str, target: Column, hive_type: HiveType) -> str:
     cast = f"TRY_CAST({value} AS {spark_type(hive_type)})"
     fails = f"{value} IS NOT NULL AND {does_not_fit(value, hive_type)}"
-    return fitted(f"CASE WHEN {fails} THEN {refused_value(value, target)} ELSE {cast} END", hive_type)
+    return f"CASE WHEN {fails} THEN {refused_value(value, target)} ELSE {fitted(cast, hive_type)} END"
 
 
 def does_not_fit(value: str, hive_type: HiveType) -> str:

@@ -122,10 +122,10 @@ def test_literals_are_escaped_as_hive_reads_them() -> None:
 
 
 def test_literals_of_nan_and_infinity_are_no_names_of_columns() -> None:
-    statement = sa.select(*(sa.literal(float(value)) for value in ("nan", "inf", "-inf", "1.5")))
+    statement = sa.select(*(sa.literal(float(value)) for value in ("nan", "inf", "-inf", "-0.0", "1.5")))
     text = str(statement.compile(dialect=AcidSqlDialect(), compile_kwargs={"literal_binds": True}))
-    values = ("CAST('NaN' AS DOUBLE)", "CAST('Infinity' AS DOUBLE)", "CAST('-Infinity' AS DOUBLE)", "1.5")
-    assert [item.partition(" AS `")[0] for item in text.removeprefix("SELECT ").split(", ")] == list(values)
+    casts = [f"CAST('{value}' AS DOUBLE)" for value in ("NaN", "Infinity", "-Infinity", "-0.0")]
+    assert [item.partition(" AS `")[0] for item in text.removeprefix("SELECT ").split(", ")] == [*casts, "1.5"]
 
 
 def test_an_url_gives_the_arguments_of_connect() -> None:

@@ -38,7 +38,8 @@ def as_shown(rows: DataFrame) -> DataFrame:
 
 def _as_shown(value: Column, field: StructField, char_length: int | None) -> Column:
     if char_length is not None:
-        return F.rpad(value, char_length, " ")
+        # What is not padded stays as it is: RPAD may change a text that is not UTF-8 (sized_text.py).
+        return F.when(F.length(value) < char_length, F.rpad(value, char_length, " ")).otherwise(value)
     if isinstance(field.dataType, YearMonthIntervalType):
         return F.regexp_extract(value.cast("interval year to month").cast("string"), "'(.*)'", 1)
     return value

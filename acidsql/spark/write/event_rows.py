@@ -21,6 +21,7 @@ from acidsql.acid.write_ids import StatementId, WriteId
 from acidsql.grammar.quoting import name_sql
 from acidsql.planner.plan import BRANCH, PLACE, ROW_ID, EventKind, WritePlan
 from acidsql.planner.stored_values.partition_text import partition_text
+from acidsql.planner.stored_values.sized_text import padded
 from acidsql.spark.catalyst.gateway import jvm, select, where, with_columns
 from acidsql.spark.catalyst.logical_plans import same_micros, with_literals
 from acidsql.spark.scan.file_partitions import ROW_NUMBER
@@ -211,7 +212,7 @@ def filed(rows: DataFrame, before: Iterable[str], table: Table) -> DataFrame:
 def _filed(value: str, hive_type: HiveType) -> str:
     """SQL of a value as it lies in a file. CHAR is padded there (golden/all_types), and read without the padding."""
     cast = f"CAST({value} AS {ddl(file_type(hive_type))})"
-    return f"rpad({cast}, {hive_type.length}, ' ')" if isinstance(hive_type, Char) else cast
+    return padded(cast, hive_type.length) if isinstance(hive_type, Char) else cast
 
 
 def plain_rows(arranged: DataFrame, table: Table, placed: Sequence[str]) -> DataFrame:

@@ -90,7 +90,7 @@ INSERT INTO checked VALUES (1, 2, 3, 'toolong')
 values    `id` = CAST(`:id` AS INT)
           `low` = CAST(`:low` AS INT)
           `high` = CAST(`:high` AS INT)
-          `code` = RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3)
+          `code` = IF(LENGTH(CAST(`:code` AS STRING)) < 3, RPAD(CAST(`:code` AS STRING), 3), IF(LENGTH(CAST(`:code` AS STRING)) <= 3, CAST(`:code` AS STRING), SUBSTRING(CAST(`:code` AS STRING), 1, 3)))
 events    SELECT checked(0) AS `:branch`, CAST(NULL AS STRUCT<writeid: BIGINT, bucketid: INT, rowid: BIGINT>) AS `:row_id`, * FROM (SELECT .. FROM `:rows`)
 checks    delta 0000: NOT NULL on column id, violated if `id` IS NULL
           delta 0000: CHECK ordered, violated if NOT (low <= high OR low = 0)
@@ -102,7 +102,7 @@ INSERT INTO checked (low) SELECT id FROM plain
 values    `id` = CAST(NULL AS INT)
           `low` = CAST(`:low` AS INT)
           `high` = CAST(NULL AS INT)
-          `code` = RPAD(SUBSTRING(CAST('abc' AS STRING), 1, 3), 3)
+          `code` = IF(LENGTH(CAST('abc' AS STRING)) < 3, RPAD(CAST('abc' AS STRING), 3), IF(LENGTH(CAST('abc' AS STRING)) <= 3, CAST('abc' AS STRING), SUBSTRING(CAST('abc' AS STRING), 1, 3)))
 checks    delta 0000: NOT NULL on column id, violated if `id` IS NULL
           delta 0000: CHECK ordered, violated if NOT (low <= high OR low = 0)
           delta 0000: CHECK high < 100, violated if NOT (high < 100)
@@ -113,8 +113,8 @@ INSERT INTO nested SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'
 rows      SELECT array(1), map('a', 1), named_struct('x', 1, 'y', 'abc'), 'abcde', TIMESTAMP '2020-01-01 00:00:00', localtimestamp() AS `now()`
 values    `a` = CAST(`:a` AS array<int>)
           `m` = CAST(`:m` AS map<string,double>)
-          `s` = CASE WHEN CAST(`:s` AS struct<x:int,y:varchar(2)>) IS NOT NULL THEN named_struct('x', CAST(`:s` AS struct<x:int,y:varchar(2)>).`x`, 'y', SUBSTRING(CAST(`:s` AS struct<x:int,y:varchar(2)>).`y`, 1, 2)) END
-          `v` = SUBSTRING(CAST(`:v` AS STRING), 1, 4)
+          `s` = CASE WHEN CAST(`:s` AS struct<x:int,y:varchar(2)>) IS NOT NULL THEN named_struct('x', CAST(`:s` AS struct<x:int,y:varchar(2)>).`x`, 'y', IF(LENGTH(CAST(`:s` AS struct<x:int,y:varchar(2)>).`y`) <= 2, CAST(`:s` AS struct<x:int,y:varchar(2)>).`y`, SUBSTRING(CAST(`:s` AS struct<x:int,y:varchar(2)>).`y`, 1, 2))) END
+          `v` = IF(LENGTH(CAST(`:v` AS STRING)) <= 4, CAST(`:v` AS STRING), SUBSTRING(CAST(`:v` AS STRING), 1, 4))
           `ts` = CAST(`:ts` AS TIMESTAMP)
           `l` = CAST(`:l` AS TIMESTAMP_LTZ)
 

@@ -119,7 +119,7 @@ rows      SELECT .., `t`.`t@1.input__file__name` AS `:name` FROM `t@1` AS `t`
 UPDATE checked SET high = low, code = id
 --> values, events, checks, actions
 values    `high` = CAST(`:high` AS INT)
-          `code` = RPAD(SUBSTRING(CAST(`:code` AS STRING), 1, 3), 3)
+          `code` = IF(LENGTH(CAST(`:code` AS STRING)) < 3, RPAD(CAST(`:code` AS STRING), 3), IF(LENGTH(CAST(`:code` AS STRING)) <= 3, CAST(`:code` AS STRING), SUBSTRING(CAST(`:code` AS STRING), 1, 3)))
 events    SELECT `:branch`, `:row_id`, .. FROM (SELECT *, explode(array(1, checked(0))) AS `:branch` FROM (SELECT `:row_id`, .. FROM `:rows`))
 checks    delta 0000: NOT NULL on column id, violated if `id` IS NULL
           delta 0000: CHECK high < 100, violated if NOT (high < 100)
