@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from acidsql.spark.catalyst.sessions import active_session_kept
 from acidsql.spark.engine import Engine
 
 _USAGE: Final = "Usage: "
@@ -25,16 +24,14 @@ class FunctionText:
 
 def function_names(engine: Engine) -> frozenset[str]:
     """The names of all functions and operators of Spark, and of the user's session. Starts Spark."""
-    with active_session_kept():
-        rows = engine.running.statement().sql("SHOW ALL FUNCTIONS").collect()
+    rows = engine.running.answer("SHOW ALL FUNCTIONS")
     names = (str(row[0]).rpartition(".")[2] for row in rows)
     return frozenset(name for name in names if name) | engine.running.temporary_functions()
 
 
 def function_text(engine: Engine, name: str) -> FunctionText:
     """Spark's description of a function in `function_names`."""
-    with active_session_kept():
-        rows = engine.running.statement().sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
+    rows = engine.running.answer(f"DESCRIBE FUNCTION EXTENDED `{name}`")
     texts = [str(row[0]) for row in rows]
     usage = _section(texts, _USAGE)
     details = _section(texts, _EXTENDED)

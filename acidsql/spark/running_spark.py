@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from acidsql.acid.hive_types import has_instant, has_timestamp, parse_type
 from acidsql.acid.table import Table
@@ -227,6 +227,11 @@ class RunningSpark:
             settings.put(ZONE, UTC)
         sessions.activate(query)
         return StatementSpark(spark, query, clone(query, of_storage), in_utc)
+
+    def answer(self, command: str) -> list[Row]:
+        """The rows of a command of Spark, which runs in a private session."""
+        with sessions.active_session_kept():
+            return self.statement().sql(command).collect()
 
     @contextmanager
     def jobs(self, description: str, is_lost: Callable[[BaseException], bool]) -> Iterator[JobGroup]:
