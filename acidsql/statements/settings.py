@@ -44,6 +44,8 @@ CONFIRM_ALL_ROWS: Final = "acidsql.shell.confirm.all.rows"
 
 _OF_TRANSACTIONS: Final = "hive.txn."
 """How settings begin that decide what a transaction does: a wrong name would be a wrong promise."""
+_MANAGER: Final = "hive.txn.manager"
+"""Scripts set it to DbTxnManager, whose transactions acidsql has anyway."""
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _FRACTION: Final = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?")
 
@@ -256,10 +258,13 @@ def setting_names() -> list[str]:
 
 
 def note_on_unknown(key: str) -> str:
-    """The note about a setting `hive.*` that Hive 4 does not have, with the most similar name; else an empty text."""
+    """The note about a setting `hive.*` that Hive 4 does not have, with the most similar name, or about one of Hive's
+    transactions that acidsql does not act on; else an empty text."""
     wanted = key.lower()
     if wanted == "autocommit":
         return "autocommit is not a setting and has no effect: SET AUTOCOMMIT FALSE, without =, is the statement."
+    if wanted.startswith(_OF_TRANSACTIONS) and wanted not in (*KNOWN, _MANAGER):
+        return f"{key} has no effect: acidsql does not act on this setting of Hive's transactions."
     if not wanted.startswith("hive.") or wanted in _hive_settings():
         return ""
     near = similar_names(wanted, sorted(_hive_settings()), most=1, cutoff=0.7)

@@ -155,6 +155,11 @@ def test_explain_replaces_variables(embedded: Session) -> None:
             "hive.lock.numretrie",
             "hive.lock.numretrie is not a setting of Hive 4 and has no effect. Did you mean hive.lock.numretries?",
         ),
+        (
+            "hive.txn.timeout",
+            "hive.txn.timeout has no effect: acidsql does not act on this setting of Hive's transactions.",
+        ),
+        ("hive.txn.manager", ""),
         ("hive.qqqq", "hive.qqqq is not a setting of Hive 4 and has no effect."),
     ],
 )
