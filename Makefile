@@ -51,7 +51,7 @@ test-ci: ## run what CI runs on the newest Spark: the core, processes, random hi
 SPARK_VERSION_TESTS := $(addprefix tests/,$(addsuffix .py,spark/test_private_names spark/test_direct_writes \
   spark/test_spark_connect spark/test_oldest_spark \
   spark/test_plan_shape spark/test_counted spark/test_skipping spark/test_narrowing spark/test_spread dml/test_dml \
-  dml/test_multi_insert writing/test_driver_writes queries/test_qualify frame_api/test_registered_views))
+  dml/test_multi_insert writing/test_driver_writes queries/test_qualify))
 
 .PHONY: prepare
 prepare: $(VENV)/.installed-test java ## get what test-oldest-spark and test-ci need, so that it can be done beside other work

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from acidsql.metastore.streams import StreamProgress
 from acidsql.planner.stored_values.stored_sql import STORE_ASSIGNMENT, STRICT
-from acidsql.snapshot.read_view import QuerySnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +26,6 @@ class Request:
     """Whether a value that does not fit its column is an error, whatever the session's store assignment is."""
     names_key: bool = True
     """Whether the error about several source rows for one row of a MERGE's target names the key of this row."""
-    snapshot: QuerySnapshot | None = None
-    """The snapshot that a query shares with others; None for one of its own."""
 
     def settings(self, of_session: Mapping[str, str]) -> Mapping[str, str]:
         """The settings of the statement, which is planned and run with them."""

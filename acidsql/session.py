@@ -58,7 +58,6 @@ from acidsql.statements.change_readers import ChangeReaders
 from acidsql.statements.dispatch import StatementDispatch
 from acidsql.statements.log import check_variables, logged
 from acidsql.statements.plans import StatementPlans
-from acidsql.statements.registered_names import named_views
 from acidsql.statements.results import QueryResult, Result, ScanResult, Summary
 from acidsql.statements.session_changes import SessionChanges
 from acidsql.statements.settings import OWN_CLIENTS, Settings, settings_of_file
@@ -74,9 +73,6 @@ from acidsql.writing.session_transaction import is_in_transaction
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-
-    from acidsql.snapshot.read_view import QuerySnapshot
-    from acidsql.spark.registered_views import RegisteredViews
 
 __all__ = ["Session", "connect"]
 
@@ -151,7 +147,6 @@ class Session(FrameStatements, SessionInspection):
         self._variables = Variables(self._settings, warehouse)
         self._macros: dict[str, Macro] = {}
         self._streams: set[Stream] = set()
-        self._registered: RegisteredViews | None = None
         self._transactions = Transactions(self._metastore, self._settings.patience)
         self._engines = StatementEngines(engine, self._files, self._transactions, self._settings.values)
         ddl = Ddl(self._transactions, warehouse, self._files.of, self._scratch, self._settings.values)
@@ -290,7 +285,6 @@ class Session(FrameStatements, SessionInspection):
         self._uses.end(self._engine.cancel_statements)
         for stream in tuple(self._streams):
             stream.drop_and_close()
-        self._end_registered()
         self._background.stop()
         self.stream_claims.release()
         self._engines.close()
@@ -522,56 +516,6 @@ class Session(FrameStatements, SessionInspection):
         3
         """
         return self.sql(f"SELECT * FROM {table_item(name, version, timestamp)}")
-
-    def register(self, *tables: str, **views: str) -> list[str]:
-        """Makes tables readable by plain Spark: by `spark.sql`, `spark.table`, and what works on a Spark session.
-
-        Each table becomes a temporary view of the Spark session. A query on views reads the rows that are committed
-        when Spark analyzes it, all tables at one snapshot, and its DataFrame keeps them. The views are read only. They
-        end with this session.
-
-        Args:
-            *tables: The tables, or views of acidsql, as `name` or `database.name`; without any, all of the current
-                database. The view has the name of the table without its database.
-            **views: Tables by the names that their views get.
-
-        Returns:
-            The names of the views.
-
-        Raises:
-            AcidSqlError: TABLE_NOT_FOUND; INVALID_PARAMETER where two tables would have one view, where the Spark
-                session has another temporary view of a name, or where its setting
-                `spark.sql.legacy.storeAnalyzedPlanForView` is true.
-
-        >>> session.register("employee", staff="employee")
-        ['employee', 'staff']
-        >>> session.spark.sql("SELECT e.name FROM employee e JOIN staff s ON e.id = s.id WHERE s.id = 2").first()[0]
-        'Tom'
-        """
-        from acidsql.spark.registered_views import RegisteredViews
-
-        with self._uses.use(), depth_limited(), self._telling_absence():
-            chosen = named_views(tables, views, self._metastore, self.database)
-            for table in chosen.values():
-                self._plans.query_plan(parse(f"SELECT * FROM {table}"))  # raises what is wrong with it
-            spark = self._engine.spark
-            if self._registered is None or self._registered.spark is not spark:
-                self._end_registered()
-                self._registered = RegisteredViews(spark, self._registered_rows)
-            self._registered.define(chosen)
-        return list(chosen)
-
-    def _registered_rows(self, name: str, snapshot: QuerySnapshot) -> DataFrame:
-        """The rows of a registered table for a query of plain Spark. Spark's analyzer calls this."""
-        text = f"SELECT * FROM {name}"
-        with logged(text, self.database, self.transaction_id), self._uses.use(), depth_limited():
-            return self._dispatch.run(parse(text), Request(text, {}, {}, snapshot=snapshot)).frame()
-
-    def _end_registered(self) -> None:
-        """Drops the views of `register`."""
-        if self._registered is not None:
-            self._registered.drop()
-            self._registered = None
 
     def changes(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -70,17 +70,3 @@ class ReadView:
     def _with_added(self, known: Sequence[Partition], table: Table) -> Sequence[Partition]:
         values = {p.values for p in known}
         return [*known, *(p for p in self.added.get(table.qualified, ()) if p.values not in values)]
-
-
-@dataclass(slots=True)
-class QuerySnapshot:
-    """The snapshot of a query whose tables are bound one after the other: the first one takes it, the others share
-    it."""
-
-    view: ReadView | None = None
-
-    def fixed(self, now: Callable[[], ReadView]) -> ReadView:
-        """The snapshot, which is that of now for the first table."""
-        if self.view is None:
-            self.view = now()
-        return self.view

@@ -2,6 +2,6 @@
 
 `executor` runs queries and DML, `compaction` merges directories. `scan` reads tables, `write` makes files; `engine` is
 the Spark session, which `running_spark` holds once it runs, `frames` are DataFrames that come in and go out,
-`registered_views` are tables that plain Spark reads, `text_formats` the rows of text files, and `catalyst` holds every
-private name of Spark. Begin with `executor`. The package does not know the Arrow engine.
+`text_formats` the rows of text files, and `catalyst` holds every private name of Spark. Begin with `executor`. The
+package does not know the Arrow engine.
 """

@@ -110,10 +110,7 @@ class SparkExecutor:
             try:
                 caches = self._caches_of(reader)
                 read = self._readers.reading(reader, caches.read)
-                shared_view = request.snapshot
-                now = self._transactions.now
-                view = now() if shared_view is None else shared_view.fixed(now)
-                rows = self._frame(plan, request, view, caches, read)
+                rows = self._frame(plan, request, self._transactions.now(), caches, read)
                 self._readers.keep(reader, rows.frame, read)
             except BaseException:
                 self._transactions.readers.end(reader)

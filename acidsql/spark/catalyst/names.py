@@ -58,7 +58,6 @@ SESSION_CATALOG: Final = SparkClass(
     f"{_SQL}.catalyst.catalog.SessionCatalog",
     ("createTempView/3", "dropTempView/1", "getTempViewNames/0", "listTemporaryFunctions/0"),
 )
-ANALYSIS_CONTEXT: Final = SparkClass(f"{_SQL}.catalyst.analysis.AnalysisContext$", ("get/0",), is_required=False)
 TABLE_IDENTIFIER: Final = SparkClass(f"{_SQL}.catalyst.TableIdentifier", ("new/1",))
 DATA_TYPE: Final = SparkClass(f"{_SQL}.types.DataType", ("fromJson/1",))
 
@@ -115,7 +114,6 @@ COMMON_CLASSES: Final = (
     *(FILE_INDEX, FILE_RELATION, LOGICAL_RELATION, LOGICAL_RELATION_OBJECT, NO_CACHE, PARTITION_SPEC, ORC_FORMAT),
     *(SOURCE_STRATEGY, SHARED_STATE),
     *(STATUS_CACHES, STATUS_CACHE, PARQUET_FORMAT, TEXT_FORMAT, OUTPUT_SPEC, MANIFEST_PROTOCOL, SQL_EXECUTION),
-    ANALYSIS_CONTEXT,
 )
 """The classes and members that acidsql calls in the same way on every version of Spark that it supports."""
 
